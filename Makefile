@@ -1,0 +1,48 @@
+# Two commands for a fresh machine: `make demo` and `make test`. They need Python 3.10+ and make, nothing else.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint docs ecosystem mutants benchmark clean
+
+# Findings are what the demo is for, so they do not fail the target.
+demo: $(VENV)/.installed
+	$(BIN)/gradlint check demo/ --exit-zero
+
+test: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/mypy
+
+# Writes the pages docs/rules/*.md and the table of the README from the rule files.
+docs: $(VENV)/.installed
+	$(BIN)/python tools/generate_docs.py
+
+# The three below download packages or take minutes; none is part of `make test`.
+ecosystem: $(VENV)/.installed
+	$(BIN)/python tests/ecosystem.py
+
+mutants: $(VENV)/.installed
+	$(BIN)/python tests/mutants.py
+
+benchmark: $(VENV)/.installed-dev
+	$(BIN)/python benchmarks/parse_ratio.py
+
+$(VENV)/.installed: pyproject.toml setup.py
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache ./*.egg-info

@@ -1,0 +1,6 @@
+"""`python -m gradlint`."""
+
+from gradlint.cli.main import main
+
+if __name__ == "__main__":
+    main()

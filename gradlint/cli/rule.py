@@ -1,0 +1,57 @@
+"""`gradlint rule`: the pages of rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from gradlint.errors import RunError
+
+if TYPE_CHECKING:
+    from gradlint.rule import Rule
+
+
+@click.command(short_help="Explain rules.")
+@click.argument("rules", nargs=-1, metavar="[CODE|NAME]...")
+@click.option("--all", "every", is_flag=True, help="Explain every rule.")
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def rule(rules: tuple[str, ...], every: bool, output_format: str) -> None:
+    """Print the pages of the named rules; without a name, a list of all rules."""
+    from gradlint.rule import all_rules
+    from gradlint.selection import find_rule, no_such_rule
+
+    chosen = list(all_rules()) if every or not rules else []
+    for word in () if every else rules:
+        found = find_rule(word)
+        if found is None:
+            raise RunError(no_such_rule(word))
+        chosen.append(found)
+    if output_format == "json":
+        import json
+
+        click.echo(json.dumps([_as_json(each) for each in chosen], indent=2))
+    elif rules or every:
+        click.echo("\n\n".join(page_of(each) for each in chosen))
+    else:
+        width = max(len(each.name) for each in chosen)
+        for each in chosen:
+            click.echo(f"{each.code}  {each.name:{width}}  {each.severity.value:7}  {each.summary}")
+
+
+def page_of(rule: Rule) -> str:
+    """The page of a rule, as Markdown."""
+    facts = f"{rule.code}, {rule.severity.value}, since {rule.since}"
+    body = rule.page.strip().split("\n", 1)[1].strip() if "\n" in rule.page.strip() else ""
+    return f"# {rule.name} ({facts})\n\n{rule.summary}\n\n{body}"
+
+
+def _as_json(rule: Rule) -> dict[str, str]:
+    return {
+        "code": rule.code,
+        "name": rule.name,
+        "severity": rule.severity.value,
+        "since": rule.since,
+        "summary": rule.summary,
+        "page": rule.page,
+    }

@@ -1,0 +1,81 @@
+"""From the bytes of a file to its text: encoding (PEP 263), byte order mark, line ends.
+
+What cannot be read becomes an `UnreadableText` with the place and the words; nothing here knows rules.
+"""
+
+from __future__ import annotations
+
+import io
+import tokenize
+from dataclasses import dataclass
+
+from gradlint.rule import Place
+
+
+@dataclass(frozen=True, slots=True)
+class InputFile:
+    """A file to judge. Line ends in `text` are `\\n`, so rows are those of `text.split("\\n")`."""
+
+    filename: str
+    text: str
+
+
+class UnreadableText(Exception):
+    """The bytes are no text in the encoding of the file."""
+
+    def __init__(self, message: str, place: Place, instead: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.place = place
+        self.instead = instead
+
+
+def decode(data: bytes, filename: str) -> InputFile:
+    """The input file with these bytes.
+
+    Raises:
+        UnreadableText: null bytes, an unknown encoding, or bytes that the encoding does not have.
+    """
+    if (null := data.find(b"\0")) >= 0:
+        raise UnreadableText("null byte: this is not a text file", _place_of(data, null))
+    encoding = _encoding_of(data)
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise _undecodable(data, error.start, encoding) from error
+    except (LookupError, UnicodeError, ValueError) as error:
+        raise UnreadableText(f"unknown encoding: {encoding}", Place(1, 1, 1, 1)) from error
+    return InputFile(filename, with_plain_line_ends(text))
+
+
+def with_plain_line_ends(text: str) -> str:
+    """The text as CPython's tokenizer sees it: `\\r\\n` and a lone `\\r` end a line just as `\\n` does."""
+    if "\r" not in text:
+        return text
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _encoding_of(data: bytes) -> str:
+    try:
+        return tokenize.detect_encoding(io.BytesIO(data).readline)[0]
+    except SyntaxError as error:
+        # Also raised for bytes in the first two lines that are not UTF-8: then say which byte.
+        if "unknown encoding" not in str(error):
+            return "utf-8"
+        raise UnreadableText(f"{error}", Place(1, 1, 1, 1), "name a text encoding that Python knows") from error
+
+
+def _undecodable(data: bytes, start: int, encoding: str) -> UnreadableText:
+    is_utf8 = encoding.startswith("utf-8")
+    return UnreadableText(
+        f"byte 0x{data[start]:02x} is not {'UTF-8' if is_utf8 else encoding}",
+        _place_of(data, start),
+        "save the file as UTF-8, or name its encoding in the first line (`# coding: latin-1`)" if is_utf8 else None,
+    )
+
+
+def _place_of(data: bytes, at: int) -> Place:
+    row = data.count(b"\n", 0, at) + 1
+    line = data[data.rfind(b"\n", 0, at) + 1 : at]
+    column = len(line.decode("utf-8", "replace")) + 1
+    return Place(row, column, row, column + 1)

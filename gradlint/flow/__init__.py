@@ -1,0 +1,45 @@
+"""The flow analysis: one abstract interpretation per module, from values to events.
+
+`analyse` is all that the engine needs. `values.py` holds the value graph, `interpreter.py` the
+state, `statements.py`, `expressions.py`, `calls.py` and `library.py` run code, `tapes.py` opens
+and asks tapes, `reach.py` walks the graph, `gradients.py` concludes.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from gradlint.flow_report import GradientDecision
+
+if TYPE_CHECKING:
+    from gradlint.config import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class FlowResult:
+    """Events for rules, and decisions for `gradlint flow`."""
+
+    events: list[object] = field(default_factory=list)
+    decisions: list[GradientDecision] = field(default_factory=list)
+
+
+def analyse(tree: ast.Module, text: str, settings: Settings) -> FlowResult:
+    """What happens to gradients in this module."""
+    from gradlint.flow.relevance import TRIGGERS, Relevance
+
+    if not any(trigger in text for trigger in TRIGGERS):
+        return FlowResult()
+    from gradlint.flow.entries import run_module
+    from gradlint.flow.gradients import Gradients
+    from gradlint.flow.interpreter import Interpreter
+    from gradlint.flow.places import Places
+
+    it = Interpreter(tree, Relevance(tree))
+    if any(mark in text for mark in ("disable_eager_execution", "disable_v2_behavior", "Session(", ".as_default()")):
+        it.eager = None
+    run_module(it)
+    gradients = Gradients(it, Places(text))
+    gradients.conclude()
+    return FlowResult(gradients.events, gradients.decisions)

@@ -1,0 +1,131 @@
+"""Classes of the file: definition, dataclasses, making instances, open `self`."""
+
+from __future__ import annotations
+
+import ast
+
+from gradlint.flow import attributes, calls, expressions, keras_objects
+from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.objects import Class, Instance
+from gradlint.flow.scopes import Frame
+from gradlint.flow.values import Kind, Value
+
+
+def define_class(it: Interpreter, node: ast.ClassDef) -> Value:
+    """The value of a `class` statement: its body is run once, in its own frame."""
+    from gradlint.flow.statements import run_body
+
+    bases: list[Class] = []
+    families: list[str] = []
+    open_base = False
+    for base_node in node.bases:
+        base = expressions.evaluate(it, base_node)
+        if base.kind is Kind.CLASS:
+            bases.append(base.ref)
+            families.extend(base.ref.families)
+            open_base = open_base or base.ref.open_base
+        elif base.kind is Kind.SYMBOL:
+            families.append(base.ref)
+        elif base.kind is not Kind.PLAIN:
+            open_base = True
+    for keyword in node.keywords:
+        expressions.evaluate(it, keyword.value)
+    made = Class(it.new_id(), node.name, node, it.frame, tuple(bases), tuple(families), open_base)
+    it.classes.append(made)
+    value = it.fresh(Kind.CLASS, node, ref=made)
+    frame = Frame(
+        made.id, it.frame, it.frame.caller, it.frame.call_node, it.frame.function, it.names_of(node),
+        is_class=True, cls=made, depth=it.frame.depth, name=node.name,
+    )  # fmt: skip
+    outer = it.frame
+    it.frame = frame
+    try:
+        run_body(it, node.body)
+    finally:
+        it.frame = outer
+    for decorator in node.decorator_list:
+        decorated = expressions.evaluate(it, decorator)
+        if calls.symbol_of(decorated) in ("dataclasses.dataclass", "flax.struct.dataclass", "attr.s", "attrs.define"):
+            made.is_dataclass = True
+    if any(family.endswith("NamedTuple") for family in made.families):
+        made.is_dataclass = True
+    made.is_dataclass = made.is_dataclass or any(base.is_dataclass for base in bases)
+    for each in it.functions:
+        if each.frame is frame and each.owner is None:
+            each.owner = made
+    return value
+
+
+def instantiate(it: Interpreter, cls: Value, arguments: calls.Arguments, node: ast.AST) -> Value:
+    """A new object, its `__init__` run."""
+    made = Instance(it.new_id(), cls.ref)
+    value = it.fresh(Kind.INSTANCE, node, ref=made)
+    initialise(it, value, arguments, node)
+    return value
+
+
+def initialise(it: Interpreter, value: Value, arguments: calls.Arguments, node: ast.AST) -> None:
+    """Run `__init__` (or what a dataclass generates) on a new object."""
+    instance: Instance = value.ref
+    instance.building = True
+    init = attributes.class_attribute(it, instance.cls, "__init__")
+    if init is not None:
+        calls.call(it, attributes.bind(it, init, value, node), arguments, node)
+    elif instance.cls.is_dataclass:
+        _fill_dataclass(it, value, arguments, node)
+    elif keras_objects.is_keras_family(instance.cls):
+        keras_objects.inherited_init(it, value, arguments)
+    elif instance.cls.open_base or instance.cls.families:
+        for argument in arguments.every():
+            it.escape(argument)
+    instance.building = False
+
+
+def _fill_dataclass(it: Interpreter, value: Value, arguments: calls.Arguments, node: ast.AST) -> None:
+    cls: Class = value.ref.cls
+    fields: list[tuple[str, ast.AnnAssign]] = []
+    for each in reversed(cls.lineage()):
+        for statement in each.node.body:
+            if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+                fields = [field for field in fields if field[0] != statement.target.id]
+                fields.append((statement.target.id, statement))
+    for position, (name, statement) in enumerate(fields):
+        if position < len(arguments.positional):
+            given: Value | None = arguments.positional[position]
+        else:
+            given = arguments.keywords.get(name)
+        if given is None and (arguments.more is not None or arguments.more_keywords is not None):
+            given = it.parameter(name, statement)
+        if given is None:
+            default = attributes.class_attribute(it, cls, name)
+            given = _field_default(it, default, statement) if default is not None else it.parameter(name, statement)
+        it.write_cell(value.ref, name, given)
+    post = attributes.class_attribute(it, cls, "__post_init__")
+    if post is not None:
+        calls.call(it, attributes.bind(it, post, value, node), calls.Arguments(()), node)
+
+
+def _field_default(it: Interpreter, default: Value, statement: ast.AnnAssign) -> Value:
+    if isinstance(statement.value, ast.Call) and default.kind is Kind.UNKNOWN:
+        for keyword in statement.value.keywords:
+            if keyword.arg == "default":
+                return expressions.evaluate(it, keyword.value)
+            if keyword.arg == "default_factory":
+                factory = expressions.evaluate(it, keyword.value)
+                return calls.call(it, factory, calls.Arguments(()), statement)
+    return default
+
+
+def open_instance(it: Interpreter, cls: Class) -> Value:
+    """Any object of the class: `__init__` run on unknown arguments, then known to strangers."""
+    found = it.open_instances.get(cls.id)
+    if found is not None:
+        return found
+    made = Instance(it.new_id(), cls, open_self=True)
+    value = it.fresh(Kind.INSTANCE, cls.node, ref=made)
+    it.open_instances[cls.id] = value
+    init = attributes.class_attribute(it, cls, "__init__")
+    if init is not None or cls.is_dataclass:
+        initialise(it, value, calls.Arguments((), {}, it.parameter("arguments"), it.parameter("arguments")), cls.node)
+    it.escape(value, at=0)
+    return value

@@ -1,0 +1,78 @@
+"""Entries: what is run of a module, in which order, and how far.
+
+The module body runs first, statement by statement. Then every function from which a gradient can
+be asked and that nothing in the file has called: with symbolic parameters and an open `self`.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from gradlint.flow import calls, classes
+from gradlint.flow.attributes import class_attribute
+from gradlint.flow.interpreter import FUEL_PER_ENTRY, Interpreter, OutOfFuel
+from gradlint.flow.objects import Function, Transformed
+from gradlint.flow.statements import bind_name, run_body
+from gradlint.flow.values import Kind, Value
+
+
+def run_module(it: Interpreter) -> None:
+    """Run the module body, then the functions that nobody called."""
+    for statement in it.tree.body:
+        if not it.alive:
+            break  # the rest cannot be reached: sys.exit at top level, or a raise
+        _entry(it, statement, lambda statement=statement: run_body(it, [statement]))  # type: ignore[misc]
+    it.alive = True
+    it.open_code = True
+    _run_uncalled(it)
+
+
+def _run_uncalled(it: Interpreter) -> None:
+    tried: set[ast.AST] = set()
+    while True:
+        waiting = [
+            function
+            for function in it.functions
+            if function.node not in it.entered and function.node not in tried and function.node in it.relevance.relevant
+        ]
+        if not waiting:
+            return
+        for function in sorted(waiting, key=lambda each: (each.node.lineno, each.node.col_offset)):
+            if function.node in it.entered or function.node in tried:
+                continue
+            tried.add(function.node)
+            _entry(it, function.node, lambda function=function: _run_open(it, function))  # type: ignore[misc]
+
+
+def _run_open(it: Interpreter, function: Function) -> None:
+    receiver: Value | None = None
+    if function.owner is not None:
+        found = class_attribute(it, function.owner, function.name)
+        wrapper = found.ref.transformer if found is not None and isinstance(found.ref, Transformed) else ""
+        if wrapper == "classmethod":
+            receiver = it.fresh(Kind.CLASS, function.node, ref=function.owner)
+        elif wrapper != "staticmethod":
+            receiver = classes.open_instance(it, function.owner)
+    if function.name == "__init__" and function.node in it.entered:
+        return
+    calls.call_function(it, function, calls.open_arguments(it, function, receiver), function.node, None)
+
+
+def _entry(it: Interpreter, node: ast.AST, run: object) -> None:
+    assert callable(run)
+    allowed = min(FUEL_PER_ENTRY, it.fuel_left)
+    it.fuel = allowed
+    try:
+        if allowed <= 0:
+            raise OutOfFuel
+        run()
+    except OutOfFuel:
+        it.abandon()
+        it.gave_up.append((node, "too much to follow"))
+        for name in it.names_of(ast.Module([node], [])).local if isinstance(node, ast.stmt) else ():
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                bind_name(it, name, it.unknown_global(name, "the statement that binds it is too much to follow"))
+    it.fuel_left -= allowed - max(it.fuel, 0)
+    if not it.open_code:
+        return
+    it.alive = True

@@ -1,0 +1,212 @@
+"""Heap objects: what `Value.ref` points at. Identity and class only; contents live in `store.py`.
+
+Every object has an `id` from the interpreter's counter, never `id()`, so that the order of
+findings cannot depend on the machine.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gradlint.flow.scopes import Frame
+    from gradlint.flow.values import Value
+
+
+@dataclass(eq=False, slots=True)
+class HeapObject:
+    """Anything with identity. `escaped_at` is the clock at which opaque code got hold of it."""
+
+    id: int
+    escaped_at: int | None = field(default=None, init=False)
+
+
+@dataclass(eq=False, slots=True)
+class Variable(HeapObject):
+    """A tf.Variable or keras.Variable. `trainable` is None when it cannot be told.
+
+    `owner` is set for a variable of a layer that was not made in sight (`layer.kernel`); with
+    `exact` False it stands for any one of its owner's variables.
+    """
+
+    name: str
+    keras: bool
+    trainable: bool | None
+    node: ast.AST | None
+    owner: HeapObject | None = None
+    exact: bool = True
+    integer: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class VariableSet(HeapObject):
+    """`owner.trainable_variables` and its likes: an ordered set known by its owner alone."""
+
+    owner: HeapObject | Value
+    attribute: str
+    members: frozenset[int] = frozenset()
+    open_members: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Container(HeapObject):
+    """list, tuple, dict, set. Contents: store cell (id, "items"), an `Items` as the `ref` of its value."""
+
+    type: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Items:
+    """Contents of a container: by position or key, and what other elements there may be.
+
+    `exact` is True when `elements` is everything, in order. `keys` is parallel to `elements` for dicts.
+    """
+
+    elements: tuple[Value, ...] = ()
+    keys: tuple[object, ...] | None = None
+    exact: bool = True
+
+
+@dataclass(eq=False, slots=True)
+class Function(HeapObject):
+    """A def or lambda together with the frame that it closes over."""
+
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    frame: Frame
+    defaults: tuple[Value, ...]
+    keyword_defaults: tuple[Value | None, ...]
+    owner: Class | None = None
+    decorators: frozenset[str] = frozenset()
+    open_call: bool = False  # strangers may call it
+
+    @property
+    def name(self) -> str:
+        return "<lambda>" if isinstance(self.node, ast.Lambda) else self.node.name
+
+
+@dataclass(eq=False, slots=True)
+class BoundMethod(HeapObject):
+    function: Value
+    receiver: Value
+
+
+@dataclass(eq=False, slots=True)
+class Partial(HeapObject):
+    function: Value
+    arguments: tuple[Value, ...]
+    keywords: tuple[tuple[str, Value], ...]
+
+
+@dataclass(eq=False, slots=True)
+class Transformed(HeapObject):
+    """A callable behind a library decorator whose call is not simply the call of what it wraps."""
+
+    transformer: str
+    function: Value
+
+
+@dataclass(eq=False, slots=True)
+class LibraryMethod(HeapObject):
+    """`receiver.name` where the receiver's class is a library's."""
+
+    receiver: Value
+    name: str
+
+
+@dataclass(eq=False, slots=True)
+class Class(HeapObject):
+    """A class of the file. `families` are the canonical names of its library bases."""
+
+    name: str
+    node: ast.ClassDef
+    frame: Frame
+    bases: tuple[Class, ...]
+    families: tuple[str, ...]
+    open_base: bool
+    is_dataclass: bool = False
+
+    def lineage(self) -> list[Class]:
+        """The class and its bases of this file, depth first, each once."""
+        found: list[Class] = []
+        stack: list[Class] = [self]
+        while stack:
+            each = stack.pop(0)
+            if each not in found:
+                found.append(each)
+                stack = [*each.bases, *stack]
+        return found
+
+
+@dataclass(eq=False, slots=True)
+class Instance(HeapObject):
+    """An object of a class of the file. `open_self`: it stands for any object of that class."""
+
+    cls: Class
+    open_self: bool = False
+    building: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Layer(HeapObject):
+    """A Keras layer or model of the library. `parts` are the layers and variables that it holds.
+
+    `open_parts`: it may hold more. `part_of`: read out of another one (`model.get_layer(...)`).
+    """
+
+    symbol: str
+    parts: tuple[Value, ...] = ()
+    open_parts: bool = False
+    part_of: HeapObject | None = None
+    inputs: tuple[Value, ...] = ()
+    outputs: Value | None = None
+    sequence: tuple[Value, ...] | None = None
+
+
+@dataclass(eq=False, slots=True)
+class SymbolicCall(HeapObject):
+    """How a Keras tensor was made: replayed when the functional model is called."""
+
+    callee: Value | None
+    arguments: tuple[Value, ...]
+    keywords: tuple[tuple[str, Value], ...]
+
+
+@dataclass(eq=False, slots=True)
+class LibraryObject(HeapObject):
+    """An optimizer, loss, metric, dataset ...: `symbol` is the canonical name of its class."""
+
+    symbol: str
+    arguments: tuple[Value, ...] = ()
+    keywords: tuple[tuple[str, Value], ...] = ()
+
+    def keyword(self, name: str) -> Value | None:
+        """The keyword argument that it was made with."""
+        return dict(self.keywords).get(name)
+
+
+@dataclass(eq=False, slots=True)
+class Super(HeapObject):
+    """What `super()` returns in a method of `cls`."""
+
+    cls: Class
+    receiver: Value
+
+
+@dataclass(eq=False, slots=True)
+class Tape(HeapObject):
+    """One opened tf.GradientTape (or ForwardAccumulator): `bit` is its place in masks."""
+
+    bit: int
+    node: ast.AST
+    frame: Frame | None
+    name: str
+    persistent: bool | None
+    watches_accessed: bool | None
+    forward: bool = False
+    serial: int = 0
+    implicit: bool = False
+    paused: list[int] = field(default_factory=list)
+    entered_at: int = 0
+    spans: list[tuple[int, int]] = field(default_factory=list)

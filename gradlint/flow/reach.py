@@ -1,0 +1,248 @@
+"""Reach: walks of the value graph. Which ancestors does a tape connect to a target, and by which way?
+
+The forward facts (which tape recorded which operation) are on the nodes; here they are read from
+the target backwards, once per gradient call, and again along one way for the one that is starved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from gradlint.flow import keras_objects
+from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.objects import HeapObject, Instance, Variable, VariableSet
+from gradlint.flow.tapes import SourceAsked
+from gradlint.flow.values import How, Kind, Value, alternatives
+from gradlint.verdicts import Cause
+
+_RECORDED = (How.OPERATION, How.GRADIENT)
+
+
+@dataclass(slots=True)
+class Reach:
+    """What a target may depend on as far as some tapes recorded it."""
+
+    serials: set[int] = field(default_factory=set)
+    taken: set[int] = field(default_factory=set)  # all inputs by data, recorded or not
+    members: set[int] = field(default_factory=set)
+    opaque: list[Value] = field(default_factory=list)  # calls that the tapes may have recorded
+    symbolic: Value | None = None  # a Keras tensor: a model whose call could not be followed
+    loose: list[Value] = field(default_factory=list)  # unknowns that an operation took in: perhaps variables
+
+
+def reach(it: Interpreter, targets: Iterable[Value], bits: int) -> Reach:
+    """Walk back from the targets along what the tapes in `bits` may have recorded."""
+    found = Reach()
+    stack = list(targets)
+    while stack:
+        value = stack.pop()
+        if value.serial in found.serials and value.serial:
+            continue
+        found.serials.add(value.serial)
+        how = value.how
+        if how is How.JOIN:
+            stack.extend(value.inputs)
+        elif how in _RECORDED:
+            found.taken.update(each.serial for each in value.inputs)
+            if value.possible & bits:
+                stack.extend(value.inputs)
+            elif value.kind is Kind.UNKNOWN:
+                found.loose.append(value)
+                stack.extend(value.inputs)
+        elif how is How.OPAQUE_CALL:
+            if value.possible & bits:
+                found.opaque.append(value)
+                stack.extend(_held(it, value.inputs))
+            elif value.label != "call":
+                found.loose.append(value)
+        elif value.is_opaque:
+            found.loose.append(value)
+            stack.extend(value.inputs)  # what it was read out of may have been returned by a recorded call
+        elif value.kind is Kind.METHOD:
+            found.loose.append(value)
+            stack.append(value.ref.receiver)
+        elif value.kind is Kind.LIBRARY:
+            found.loose.append(value)
+            stack.extend(it.reachable(value.ref))
+        if value.kind is Kind.SYMBOLIC:
+            found.symbolic = found.symbolic or value
+        if value.kind in (Kind.VARIABLE, Kind.VARIABLES, Kind.LAYER, Kind.INSTANCE):
+            found.members |= _own_members(it, value)
+        elif value.kind is Kind.CONTAINER:
+            stack.extend(it.items(value).elements)
+    return found
+
+
+def _held(it: Interpreter, values: Iterable[Value]) -> list[Value]:
+    held: list[Value] = []
+    for value in values:
+        held.append(value)
+        if isinstance(value.ref, HeapObject) and not isinstance(value.ref, Variable | VariableSet):
+            held.extend(it.reachable(value.ref)[:64])
+    return held
+
+
+def _own_members(it: Interpreter, value: Value) -> frozenset[int]:
+    if isinstance(value.ref, Variable):
+        variable = value.ref
+        own = {variable.id}
+        if variable.owner is not None:
+            own.add(variable.owner.id)
+        return frozenset(own)
+    return keras_objects.members(it, value)[0]
+
+
+def touches(found: Reach, source: SourceAsked) -> bool:
+    """Whether the walk met the source."""
+    for way in alternatives(source.value, 16) or [source.value]:
+        if way.serial in found.serials:
+            return True
+    if source.value.serial in found.serials:
+        return True
+    return bool(source.members & found.members)
+
+
+def covers(it: Interpreter, found: Reach, source: SourceAsked) -> Value | None:
+    """An unknown on the way that may stand for, or have used, the source; None when there is none."""
+    if found.symbolic is not None:
+        return found.symbolic
+    for value in found.opaque:
+        if _known_to_strangers(it, source, value.serial):
+            return value
+    for value in found.loose:
+        if _may_alias(it, value, source):
+            return value
+    return None
+
+
+def _known_to_strangers(it: Interpreter, source: SourceAsked, clock: int) -> bool:
+    value = source.value
+    ways = alternatives(value, 16)
+    if ways is None or source.open_members:
+        return True
+    for way in ways:
+        if way.is_opaque or way.kind is Kind.UNKNOWN:
+            return True
+        if way.kind is Kind.VARIABLES and isinstance(way.ref.owner, Value):
+            return True
+        if it.escaped_values.get(way.serial, clock + 1) <= clock:
+            return True
+    for member in source.members:
+        owner = it.objects.get(member)
+        if owner is not None and owner.escaped_at is not None and owner.escaped_at <= clock:
+            return True
+    return False
+
+
+def _may_alias(it: Interpreter, loose: Value, source: SourceAsked) -> bool:
+    value = source.value
+    ways = alternatives(value, 16)
+    if ways is None:
+        return True
+    root = loose.root if loose.root is not None else loose
+    for way in ways:
+        if way.kind is Kind.VARIABLES:
+            owner = way.ref.owner
+            if isinstance(owner, Value):
+                own_root = owner.root if owner.root is not None else owner
+                if own_root.serial == root.serial or loose.how in (How.OPAQUE_CALL, How.OPERATION):
+                    return True
+                if loose.how is How.PART and loose.root is not None and isinstance(loose.root.ref, Instance):
+                    return True
+            elif loose.how in (How.OPAQUE_CALL, How.OPERATION) or isinstance(root.ref, HeapObject):
+                if _known_to_strangers(it, source, loose.serial):
+                    return True
+            elif loose.how is How.PARAMETER and loose.frame is it.module and _known_to_strangers(it, source, it.clock):
+                return True
+        elif way.is_opaque or way.kind is Kind.UNKNOWN:
+            return True
+        elif way.kind is Kind.VARIABLE:
+            if _known_to_strangers(it, source, max(loose.serial, 1)):
+                return True
+        elif it.escaped_values.get(way.serial, it.clock + 1) <= max(loose.serial, 1):
+            return True
+    return False
+
+
+def surely_flows(it: Interpreter, target: Value, source: SourceAsked, bits: int) -> bool:
+    """Whether one way from the source to the target is certainly recorded from end to end."""
+    serials = {way.serial for way in alternatives(source.value, 16) or [source.value]}
+    remembered: dict[int, bool] = {}
+
+    def flows(value: Value, depth: int) -> bool:
+        known = remembered.get(value.serial)
+        if known is not None:
+            return known
+        if value.serial in serials:
+            return True
+        if value.kind in (Kind.VARIABLE, Kind.VARIABLES) and source.members & _own_members(it, value):
+            return True
+        if depth > 400:
+            return False
+        remembered[value.serial] = value.label == "loop"
+        answer = False
+        if value.how is How.JOIN:
+            answer = bool(value.inputs) and all(flows(each, depth + 1) for each in value.inputs)
+        elif value.how in _RECORDED:
+            answer = bool(value.sure & bits) and any(flows(each, depth + 1) for each in value.inputs)
+        elif value.kind is Kind.CONTAINER:
+            answer = any(flows(each, depth + 1) for each in it.items(value).elements)
+        remembered[value.serial] = answer
+        return answer
+
+    return flows(target, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class WayStep:
+    """One node on a way; `cut` is the cause on the edge that leads into it."""
+
+    value: Value
+    cut: Cause | None
+
+
+def way_between(it: Interpreter, targets: Iterable[Value], source: SourceAsked, *, dead_ends: bool) -> list[WayStep]:
+    """The shortest way by data from the source to a target, in the order of running; empty when there is none."""
+    serials = {way.serial for way in alternatives(source.value, 16) or [source.value]}
+    owner_serial = None
+    if source.value.kind is Kind.VARIABLES and isinstance(source.value.ref.owner, Value):
+        owner_serial = source.value.ref.owner.serial
+    parents: dict[int, tuple[Value | None, Cause | None]] = {}
+    queue: list[Value] = []
+    for target in targets:
+        if target.serial not in parents:
+            parents[target.serial] = (None, None)
+            queue.append(target)
+    position = 0
+    while position < len(queue):
+        value = queue[position]
+        position += 1
+        met = value.serial in serials or value.serial == owner_serial
+        if not met and value.kind in (Kind.VARIABLE, Kind.VARIABLES, Kind.LAYER, Kind.INSTANCE):
+            met = bool(source.members & _own_members(it, value))
+        if met:
+            return _unwound(value, parents)
+        following: list[tuple[Value, Cause | None]] = [(each, None) for each in value.inputs]
+        if value.how is How.OPAQUE_CALL:
+            following = [(each, None) for each in _held(it, value.inputs)]
+        if value.kind is Kind.CONTAINER:
+            following += [(each, None) for each in it.items(value).elements]
+        if dead_ends:
+            following += list(value.dead)
+        for each, cause in following:
+            if each.serial not in parents:
+                parents[each.serial] = (value, cause)
+                queue.append(each)
+    return []
+
+
+def _unwound(value: Value, parents: dict[int, tuple[Value | None, Cause | None]]) -> list[WayStep]:
+    steps = [WayStep(value, None)]
+    each: Value | None = value
+    while each is not None:
+        parent, cause = parents[each.serial]
+        if parent is not None:
+            steps.append(WayStep(parent, cause))
+        each = parent
+    return steps

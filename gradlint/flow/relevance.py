@@ -1,0 +1,141 @@
+"""Relevance: one cheap walk of the tree that says what has to be interpreted at all.
+
+Only functions from which a gradient can be asked are run as entries of their own; and an
+attribute of an open `self` is trusted only where nothing but `__init__` assigns it.
+"""
+
+from __future__ import annotations
+
+import ast
+
+#: Attributes and names whose call differentiates, or trains.
+DIFFERENTIATES = frozenset(
+    {
+        "GradientTape",
+        "ForwardAccumulator",
+        "gradient",
+        "jacobian",
+        "batch_jacobian",
+        "gradients",
+        "jvp",
+        "minimize",
+        "compute_gradients",
+        "fit",
+        "train_on_batch",
+        "fit_generator",
+    }
+)
+
+#: What makes a file worth interpreting: bytes searched before anything is parsed for flow.
+TRIGGERS = (
+    "GradientTape",
+    "ForwardAccumulator",
+    ".gradients(",
+    "import gradients",
+    ".minimize(",
+    "import *",
+    ".fit(",
+)
+
+_MUTATORS = frozenset(
+    {"append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "add", "appendleft", "popleft"}
+)
+Def = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+class Relevance:
+    """What one walk of a module shows: who differentiates, who assigns which attribute."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.assigned_outside_init: set[str] = set()
+        self.rebound_globals: set[str] = set()
+        self._direct: set[ast.AST] = set()
+        self._called: dict[ast.AST, set[str]] = {}
+        self._defs: list[tuple[ast.AST, str]] = []
+        self._aliases: set[str] = set()
+        self._reads: dict[ast.AST, tuple[str, ...]] = {}
+        self._module_assigned: dict[str, int] = {}
+        self._walk(tree)
+        self.relevant = self._propagate()
+
+    def _walk(self, tree: ast.Module) -> None:
+        # (node, enclosing defs, inside __init__)
+        stack: list[tuple[ast.AST, tuple[ast.AST, ...], bool]] = [(tree, (tree,), False)]
+        while stack:
+            node, owners, init = stack.pop()
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                name = "" if isinstance(node, ast.Lambda) else node.name
+                self._defs.append((node, name))
+                owners = (*owners, node)
+                if name:
+                    init = name in ("__init__", "build") if len(owners) == 2 else init or name in ("__init__", "build")
+            elif isinstance(node, ast.ImportFrom):
+                for alias in node.names:
+                    if alias.name in DIFFERENTIATES:
+                        self._aliases.add(alias.asname or alias.name)
+            elif isinstance(node, ast.Attribute):
+                self._name_used(node.attr, owners)
+                if not isinstance(node.ctx, ast.Load) and not init:
+                    self.assigned_outside_init.add(node.attr)
+            elif isinstance(node, ast.Name):
+                self._name_used(node.id, owners)
+                if isinstance(node.ctx, ast.Store) and len(owners) == 1:
+                    self._module_assigned[node.id] = self._module_assigned.get(node.id, 0) + 1
+            elif isinstance(node, ast.Call):
+                function = node.func
+                if (
+                    isinstance(function, ast.Attribute)
+                    and function.attr in _MUTATORS
+                    and isinstance(function.value, ast.Attribute)
+                    and not init
+                ):
+                    self.assigned_outside_init.add(function.value.attr)
+                elif isinstance(function, ast.Name) and function.id == "setattr" and len(node.args) > 1:
+                    name_node = node.args[1]
+                    if isinstance(name_node, ast.Constant) and isinstance(name_node.value, str):
+                        self.assigned_outside_init.add(name_node.value)
+            elif isinstance(node, ast.Subscript):
+                if not isinstance(node.ctx, ast.Load) and isinstance(node.value, ast.Attribute) and not init:
+                    self.assigned_outside_init.add(node.value.attr)
+            elif isinstance(node, ast.Global):
+                self.rebound_globals.update(node.names)
+            stack.extend((child, owners, init) for child in ast.iter_child_nodes(node))
+        self.rebound_globals.update(name for name, count in self._module_assigned.items() if count > 1)
+
+    def _name_used(self, name: str, owners: tuple[ast.AST, ...]) -> None:
+        for owner in owners:
+            self._called.setdefault(owner, set()).add(name)
+        if name in DIFFERENTIATES:
+            self._direct.update(owners)
+
+    def _propagate(self) -> set[ast.AST]:
+        by_name: dict[str, list[ast.AST]] = {}
+        for node, name in self._defs:
+            if name:
+                by_name.setdefault(name, []).append(node)
+        callers: dict[str, list[ast.AST]] = {}
+        for owner, names in self._called.items():
+            for name in names:
+                if name in by_name:
+                    callers.setdefault(name, []).append(owner)
+        names_of = {node: name for node, name in self._defs}
+        relevant = set(self._direct)
+        for owner, names in self._called.items():
+            if names & self._aliases:
+                relevant.add(owner)
+        work = list(relevant)
+        while work:
+            node = work.pop()
+            for caller in callers.get(names_of.get(node, ""), ()):
+                if caller not in relevant:
+                    relevant.add(caller)
+                    work.append(caller)
+        return relevant
+
+    def names_read(self, node: ast.AST) -> tuple[str, ...]:
+        """The names used in a function, nested ones included, in a stable order."""
+        found = self._reads.get(node)
+        if found is None:
+            names = {each.id: None for each in ast.walk(node) if isinstance(each, ast.Name)}
+            found = self._reads[node] = tuple(names)
+        return found

@@ -1,0 +1,201 @@
+"""Values: what is known of one expression, as a node of the value graph.
+
+Every tensor operation, join and unknown makes one `Value` that points at the values it was
+computed from, with the tapes that surely and possibly recorded it. Links, cuts and traces are
+walks of this graph (`gradients.py`), made only where a gradient is asked: nothing is copied
+along the way. Heap objects (`objects.py`) hang on `ref`; their contents live in `store.py`.
+"""
+
+from __future__ import annotations
+
+import ast
+from enum import Enum, auto
+from typing import TYPE_CHECKING, Any
+
+from gradlint.verdicts import Cause
+
+if TYPE_CHECKING:
+    from gradlint.flow.scopes import Frame
+
+#: "Any tape": the mask of a value about whose recording nothing is known.
+ANY_TAPE = -1
+
+
+class Kind(Enum):
+    """What sort of Python object a value is."""
+
+    UNKNOWN = auto()
+    LITERAL = auto()  # ref: the Python constant
+    PLAIN = auto()  # a Python or NumPy object without gradient: number, array, string, dataset element
+    TENSOR = auto()
+    VARIABLE = auto()  # ref: objects.Variable
+    SYMBOLIC = auto()  # Keras tensor; ref: objects.SymbolicCall or None
+    VARIABLES = auto()  # symbolic ordered set; ref: objects.VariableSet
+    CONTAINER = auto()  # ref: objects.Container
+    FUNCTION = auto()  # ref: objects.Function, BoundMethod, Partial or Transformed
+    SYMBOL = auto()  # ref: canonical dotted name of a library symbol
+    METHOD = auto()  # ref: objects.LibraryMethod
+    CLASS = auto()  # ref: objects.Class
+    INSTANCE = auto()  # ref: objects.Instance
+    LAYER = auto()  # ref: objects.Layer
+    LIBRARY = auto()  # ref: objects.LibraryObject (optimizer, loss, metric, dataset ...)
+    TAPE = auto()  # ref: objects.Tape
+
+
+class How(Enum):
+    """How a value came to be: what a walk of the graph may do at this node."""
+
+    FRESH = auto()  # made from nothing that carries a gradient
+    OPERATION = auto()  # a known operation over `inputs`
+    GRADIENT = auto()  # what a gradient call returned, over target and sources
+    JOIN = auto()  # one of `inputs`, depending on the way taken
+    PARAMETER = auto()  # unknown, given from outside
+    PART = auto()  # unknown, read out of an unknown
+    OPAQUE_CALL = auto()  # unknown, returned by code that cannot be seen
+
+
+OPAQUE = frozenset({How.PARAMETER, How.PART, How.OPAQUE_CALL})
+
+
+class DType(Enum):
+    """Class of a tensor's element type, as far as gradients care."""
+
+    FLOAT = auto()
+    INTEGER = auto()
+    BOOL = auto()
+    UNKNOWN = auto()
+
+
+class Value:
+    """One node of the value graph.
+
+    `possible` and `sure` are bit masks of tapes that may have, and certainly have, recorded the
+    making of this value. `dead` holds inputs through which no gradient passes, with the cause.
+    `root` names the unknown that a part was read out of. `serial` counts in the order of running.
+    """
+
+    __slots__ = (
+        "because",
+        "dead",
+        "dtype",
+        "frame",
+        "how",
+        "inputs",
+        "kind",
+        "label",
+        "node",
+        "possible",
+        "ref",
+        "root",
+        "serial",
+        "shape",
+        "sure",
+    )
+
+    def __init__(
+        self,
+        kind: Kind,
+        how: How,
+        serial: int,
+        *,
+        ref: Any = None,
+        inputs: tuple[Value, ...] = (),
+        dead: tuple[tuple[Value, Cause], ...] = (),
+        possible: int = 0,
+        sure: int = 0,
+        node: ast.AST | None = None,
+        frame: Frame | None = None,
+        label: str = "",
+        dtype: DType = DType.UNKNOWN,
+        shape: tuple[int | None, ...] | None = None,
+        root: Value | None = None,
+        because: str = "",
+    ) -> None:
+        self.kind = kind
+        self.how = how
+        self.serial = serial
+        self.ref = ref
+        self.inputs = inputs
+        self.dead = dead
+        self.possible = possible
+        self.sure = sure
+        self.node = node
+        self.frame = frame
+        self.label = label
+        self.dtype = dtype
+        self.shape = shape
+        self.root = root
+        self.because = because
+
+    def __repr__(self) -> str:
+        return f"<{self.kind.name} {self.how.name} #{self.serial} {self.label or self.ref or ''}>"
+
+    @property
+    def is_opaque(self) -> bool:
+        """Whether nothing is known of what this value is."""
+        return self.how in OPAQUE
+
+
+NO_VALUE_KINDS = frozenset({Kind.LITERAL, Kind.PLAIN, Kind.SYMBOL, Kind.CLASS})
+
+
+def constant(literal: object, serial: int = 0, node: ast.AST | None = None) -> Value:
+    """A Python constant."""
+    return Value(Kind.LITERAL, How.FRESH, serial, ref=literal, node=node)
+
+
+NONE = constant(None)
+TRUE = constant(True)
+FALSE = constant(False)
+
+
+def is_literal(value: Value | None, literal: object) -> bool:
+    """Whether the value is exactly this Python constant."""
+    return (
+        value is not None
+        and value.kind is Kind.LITERAL
+        and type(value.ref) is type(literal)
+        and value.ref == literal
+    )
+
+
+def alternatives(value: Value, most: int = 4) -> list[Value] | None:
+    """The values that a join stands for, `None` (the constant) left out; None when more than `most`."""
+    if value.how is not How.JOIN:
+        return [value]
+    found: list[Value] = []
+    seen: set[int] = set()
+    stack = [value]
+    while stack:
+        each = stack.pop()
+        if each.serial in seen and each.serial:
+            continue
+        seen.add(each.serial)
+        if each.how is How.JOIN:
+            stack.extend(reversed(each.inputs))
+        elif not is_literal(each, None) and each not in found:
+            found.append(each)
+            if len(found) > most:
+                return None
+    return found
+
+
+def constants(value: Value) -> set[object] | None:
+    """The Python constants that the value can be, or None when it can be anything else."""
+    found: set[object] = set()
+    stack = [value]
+    seen: set[int] = set()
+    while stack:
+        each = stack.pop()
+        if each.how is How.JOIN:
+            if each.serial not in seen:
+                seen.add(each.serial)
+                stack.extend(each.inputs)
+        elif each.kind is Kind.LITERAL:
+            try:
+                found.add(each.ref)
+            except TypeError:
+                return None
+        else:
+            return None
+    return found

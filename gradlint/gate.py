@@ -1,0 +1,12 @@
+"""The gate: a byte search that decides whether a file is parsed at all.
+
+A file that names neither TensorFlow nor Keras has no gradient to lose. Most files of most projects stop here, so
+this must cost no more than reading the bytes.
+"""
+
+from __future__ import annotations
+
+
+def passes_gate(data: bytes) -> bool:
+    """Whether the file names TensorFlow or Keras anywhere (imports, comments and strings alike)."""
+    return b"tensorflow" in data or b"keras" in data

@@ -1,0 +1,1 @@
+"""What TensorFlow and Keras symbols do to gradient flow."""

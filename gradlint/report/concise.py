@@ -1,0 +1,25 @@
+"""One line per finding: `path:row:column: severity CODE name: message`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gradlint.engine import FileResult
+from gradlint.report.style import Style
+from gradlint.rule import Finding
+from gradlint.text import printable
+
+
+def render(results: Sequence[FileResult], style: Style) -> str:
+    """The lines of all findings."""
+    return "".join(f"{header(finding, style)}\n" for result in results for finding in result.findings)
+
+
+def header(finding: Finding, style: Style) -> str:
+    """The line that every text report starts a finding with."""
+    place = finding.place
+    severity = finding.severity.value if finding.severity else ""
+    return (
+        f"{style.path(printable(finding.filename))}:{place.row}:{place.column}: "
+        f"{style.severity(f'{severity} {finding.code}', finding.severity)} {finding.name}: {printable(finding.message)}"
+    )

@@ -1,0 +1,48 @@
+"""The findings as JSON, in the shape of ruff's, with what gradlint knows beside: verdict, cause, variables, trace."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from gradlint.engine import FileResult
+from gradlint.report.style import Style
+from gradlint.rule import Finding, Place, Step
+
+
+def render(results: Sequence[FileResult], style: Style) -> str:
+    """A list with one object per finding."""
+    findings = [_finding(finding) for result in results for finding in result.findings]
+    return json.dumps(findings, indent=2) + "\n"
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "code": finding.code,
+        "message": finding.message,
+        "filename": finding.filename,
+        **_range(finding.place),
+        "fix": None,
+        "url": None,
+        "name": finding.name,
+        "severity": finding.severity.value if finding.severity else None,
+        "cell": None,
+        "verdict": finding.verdict.value if finding.verdict else None,
+        "cause": finding.cause.value if finding.cause else None,
+        "variables": list(finding.variables),
+        "origin": "static",
+        "confirmation": None,
+        "trace": [_step(step, finding.filename) for step in finding.trace],
+    }
+
+
+def _step(step: Step, filename: str) -> dict[str, Any]:
+    return {"message": step.message, "filename": filename, **_range(step.place), "cell": None}
+
+
+def _range(place: Place) -> dict[str, Any]:
+    return {
+        "location": {"row": place.row, "column": place.column},
+        "end_location": {"row": place.end_row, "column": place.end_column},
+    }

@@ -1,0 +1,242 @@
+"""The rules about the run itself (GL0xx): files that cannot be judged, and comments that suppress.
+
+They have no event. `files/`, `suppress.py` and `engine.py` make their findings through the functions below, so that
+each message is worded in one place.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from gradlint.rule import Finding, Place, Rule, Severity, register_run_rule
+
+SYNTAX_ERROR = register_run_rule(
+    "GL001",
+    "syntax-error",
+    Severity.ERROR,
+    since="0.1.0",
+    page="""
+    A file is not valid Python and was not judged.
+
+    ## What it does
+    Reports the first syntax error, with the message and the position that CPython gives, and files that are nested
+    too deeply to be read.
+
+    ## Why it matters
+    Nothing else in the file was looked at: silence about it means nothing.
+
+    ## What TensorFlow does
+    Nothing: the program does not start.
+
+    ## Example
+        with tf.GradientTape() as tape
+            loss = model(x)
+
+    ## Use instead
+        with tf.GradientTape() as tape:
+            loss = model(x)
+
+    ## Fix safety
+    No fix. A file is read by the Python that runs gradlint. Code for a newer Python needs gradlint to be installed
+    under that Python.
+
+    ## References
+    - [The Python language reference](https://docs.python.org/3/reference/)
+    """,
+)
+
+UNREADABLE_FILE = register_run_rule(
+    "GL002",
+    "unreadable-file",
+    Severity.ERROR,
+    since="0.1.0",
+    page="""
+    A file cannot be read as text and was not judged.
+
+    ## What it does
+    Reports files without read permission, broken symbolic links, null bytes, unknown encodings, and bytes that the
+    encoding of the file does not have.
+
+    ## Why it matters
+    Nothing in the file was looked at: silence about it means nothing.
+
+    ## What TensorFlow does
+    Nothing: Python cannot read the file either.
+
+    ## Example
+    A file saved as Latin-1 without a coding line.
+
+    ## Use instead
+    Save the file as UTF-8, or name its encoding in the first line: `# coding: latin-1`.
+
+    ## Fix safety
+    No fix.
+
+    ## References
+    - [PEP 263](https://peps.python.org/pep-0263/)
+    """,
+)
+
+UNUSED_SUPPRESSION = register_run_rule(
+    "GL003",
+    "unused-suppression",
+    Severity.WARNING,
+    since="0.1.0",
+    page="""
+    A suppression comment silences nothing.
+
+    ## What it does
+    Reports each code of a `# gradlint: ignore[...]` comment that matched no finding. Rules that are switched off are
+    not counted as unused, nor is `# noqa`, which other tools read too.
+
+    ## Why it matters
+    The comment would silence the next fault at this place.
+
+    ## What TensorFlow does
+    Nothing.
+
+    ## Example
+        loss = compute(x)  # gradlint: ignore[GL101]
+
+    ## Use instead
+        loss = compute(x)
+
+    ## Fix safety
+    No fix yet: delete the code from the comment.
+
+    ## References
+    - README, "Suppressions"
+    """,
+)
+
+INVALID_SUPPRESSION = register_run_rule(
+    "GL004",
+    "invalid-suppression",
+    Severity.WARNING,
+    since="0.1.0",
+    page="""
+    A suppression comment cannot be understood or names no rule.
+
+    ## What it does
+    Reports `# gradlint:` comments that are neither `ignore[...]` nor `skip-file`, and names that no rule has.
+
+    ## Why it matters
+    The comment silences nothing, although somebody wanted it to.
+
+    ## What TensorFlow does
+    Nothing.
+
+    ## Example
+        loss = compute(x)  # gradlint: ignore[GL1O1]
+
+    ## Use instead
+        loss = compute(x)  # gradlint: ignore[GL101]
+
+    ## Fix safety
+    No fix.
+
+    ## References
+    - README, "Suppressions"
+    """,
+)
+
+INTERNAL_ERROR = register_run_rule(
+    "GL009",
+    "internal-error",
+    Severity.ERROR,
+    since="0.1.0",
+    page="""
+    gradlint failed on a file: a fault of gradlint.
+
+    ## What it does
+    Reports an exception inside gradlint. The other files are judged all the same.
+
+    ## Why it matters
+    The file was judged in part or not at all: silence about it means nothing.
+
+    ## What TensorFlow does
+    Nothing.
+
+    ## Example
+    None is known, or it would be mended.
+
+    ## Use instead
+    Please report the message, and the file if it may be shown.
+
+    ## Fix safety
+    No fix.
+
+    ## References
+    - README, "Faults of gradlint"
+    """,
+)
+
+#: A file that was not judged must never look clean, so `--select` does not switch these off; `--ignore` does.
+ALWAYS_SELECTED = frozenset({SYNTAX_ERROR.code, UNREADABLE_FILE.code, INTERNAL_ERROR.code})
+
+START = Place(1, 1, 1, 1)
+
+
+def stamped(rule: Rule, finding: Finding, filename: str) -> Finding:
+    """The finding with its rule, its file and (unless it has its own) the severity of its rule."""
+    return Finding(
+        finding.place,
+        finding.message,
+        finding.instead,
+        finding.trace,
+        finding.verdict,
+        finding.cause,
+        finding.variables,
+        finding.severity or rule.severity,
+        rule.code,
+        rule.name,
+        filename,
+    )
+
+
+def syntax_error(error: SyntaxError, filename: str) -> Finding:
+    """GL001 where CPython puts it; it says which Python judged, because another one may well accept the code."""
+    row = max(error.lineno or 1, 1)
+    column = max(error.offset or 1, 1)
+    end_row, end_column = error.end_lineno or row, error.end_offset or 0
+    if (end_row, end_column) <= (row, column):
+        end_row, end_column = row, column + 1
+    message = f"{error.msg} (read as Python {sys.version_info.major}.{sys.version_info.minor})"
+    return stamped(SYNTAX_ERROR, Finding(Place(row, column, end_row, end_column), message), filename)
+
+
+def too_deep(filename: str) -> Finding:
+    """GL001 for a file whose nesting exhausts the parser or the analysis; neither says where it was."""
+    finding = Finding(START, "too deeply nested to be judged", instead="split the longest expression of the file")
+    return stamped(SYNTAX_ERROR, finding, filename)
+
+
+def unreadable(message: str, filename: str, place: Place = START, instead: str | None = None) -> Finding:
+    """GL002."""
+    return stamped(UNREADABLE_FILE, Finding(place, message, instead), filename)
+
+
+def unused_suppression(name: str, place: Place, filename: str) -> Finding:
+    """GL003 at one code of a comment."""
+    finding = Finding(place, f"`{name}` suppresses nothing here", instead=f"remove `{name}` from the comment")
+    return stamped(UNUSED_SUPPRESSION, finding, filename)
+
+
+def invalid_suppression(message: str, place: Place, filename: str, instead: str | None = None) -> Finding:
+    """GL004."""
+    return stamped(INVALID_SUPPRESSION, Finding(place, message, instead), filename)
+
+
+def internal_error(what: str, error: BaseException, filename: str) -> Finding:
+    """GL009: names the exception and the line of gradlint that raised it, so that a report is worth something."""
+    at = ""
+    traceback = error.__traceback__
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        at = f" at {code.co_filename.replace(chr(92), '/').rsplit('/', 1)[-1]}:{traceback.tb_lineno}"
+        traceback = traceback.tb_next
+    words = f"{type(error).__name__}: {error}".rstrip(": ").replace("\n", " ")
+    finding = Finding(
+        START, f"gradlint failed in {what} ({words}{at})", instead="please report this message together with the file"
+    )
+    return stamped(INTERNAL_ERROR, finding, filename)

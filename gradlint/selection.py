@@ -1,0 +1,61 @@
+"""Which rules are on: codes, prefixes, names and ALL, wherever a person names rules.
+
+The more specific word wins (`--select GL101 --ignore GL1` keeps GL101); of two equals, ignore wins.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from functools import lru_cache
+
+from gradlint.errors import RunError
+from gradlint.rule import Rule, all_rules
+from gradlint.run_rules import ALWAYS_SELECTED
+
+EVERYTHING = "ALL"
+
+
+def find_rule(code_or_name: str) -> Rule | None:
+    """The rule with this code or name."""
+    return next((rule for rule in all_rules() if code_or_name in (rule.code, rule.name)), None)
+
+
+def no_such_rule(word: str) -> str:
+    """One line about a word that names no rule, with the nearest one that does."""
+    known = {rule.code: rule for rule in all_rules()} | {rule.name: rule for rule in all_rules()}
+    near = difflib.get_close_matches(word, known, 1) or difflib.get_close_matches(word.upper(), known, 1)
+    if not near:
+        return f'no rule "{word}"'
+    other = known[near[0]].name if near[0] == known[near[0]].code else known[near[0]].code
+    return f'no rule "{word}"; did you mean "{near[0]}" ({other})?'
+
+
+def check_selector(word: str) -> None:
+    """Raise a RunError unless the word is ALL or matches a rule."""
+    if not any(_specificity(word, rule) for rule in all_rules()):
+        raise RunError(no_such_rule(word))
+
+
+@lru_cache(maxsize=8)
+def selected_codes(select: tuple[str, ...], ignore: tuple[str, ...]) -> frozenset[str]:
+    """The codes of all rules that are on. Without any `select` every rule is."""
+    return frozenset(
+        rule.code
+        for rule in all_rules()
+        if _most_specific(select or (EVERYTHING,), rule) > _most_specific(ignore, rule)
+        or (rule.code in ALWAYS_SELECTED and not _most_specific(ignore, rule))
+    )
+
+
+def _most_specific(words: Iterable[str], rule: Rule) -> int:
+    return max((_specificity(word, rule) for word in words), default=0)
+
+
+def _specificity(word: str, rule: Rule) -> int:
+    """0 when the word does not mean the rule, more the closer it describes it."""
+    if word == rule.name:
+        return len(rule.code) + 1
+    if word == EVERYTHING:
+        return 1
+    return len(word) + 1 if word.startswith("GL") and rule.code.startswith(word) else 0

@@ -1,0 +1,199 @@
+"""Suppressions: comments that silence findings, read from tokens and applied once, at the end.
+
+- `# gradlint: ignore[GL203, left-tensorflow]` after code: findings that start (or end) on that line;
+- the same on a line of its own: findings that start in the next logical line;
+- `# gradlint: skip-file` anywhere: the whole file;
+- `# noqa` and `# noqa: GL203` after code: for people whose other tools read it. Codes of other tools are theirs.
+
+Because they are applied to what was found, the ones that silence nothing are known (GL003), and so are the ones that
+cannot be understood (GL004).
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from gradlint.rule import Finding, Place
+from gradlint.run_rules import INVALID_SUPPRESSION, UNUSED_SUPPRESSION, invalid_suppression, unused_suppression
+from gradlint.selection import find_rule, no_such_rule
+
+_DIRECTIVE = re.compile(r"#\s*gradlint\s*:\s*([^#]*)")
+_IGNORE = re.compile(r"ignore\s*\[([^\]]*)\]")
+_WORD = re.compile(r"[^\s,]+")
+_NOQA = re.compile(r"#\s*noqa(?!\w)(?:\s*:\s*(?P<codes>[A-Z]+\d+(?:(?:\s*,\s*|\s+)[A-Z]+\d+)*))?", re.IGNORECASE)
+_BLANK = frozenset({tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT})
+#: They speak about comments, so they are suppressed in a second round, and never count as unused.
+_ABOUT_COMMENTS = frozenset({UNUSED_SUPPRESSION.code, INVALID_SUPPRESSION.code})
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """One code of one comment. `code` is empty for a bare `# noqa`, which silences every rule."""
+
+    code: str
+    word: str
+    place: Place
+    first_row: int
+    last_row: int
+    is_noqa: bool = False
+
+    def silences(self, finding: Finding) -> bool:
+        if not finding.code.startswith(self.code) or (finding.code != self.code and not self.is_noqa):
+            return False
+        place = finding.place
+        return any(self.first_row <= row <= self.last_row for row in (place.row, place.end_row))
+
+
+@dataclass(frozen=True, slots=True)
+class Suppressions:
+    """All suppressions of one file, and the comments that make no sense."""
+
+    filename: str
+    skip_file: bool = False
+    entries: tuple[Suppression, ...] = ()
+    invalid: tuple[Finding, ...] = ()
+
+
+def may_hold_suppressions(text: str) -> bool:
+    """Whether the file is worth tokenizing: a search, because tokenizing costs more than parsing."""
+    return "gradlint" in text or "noqa" in text or "NOQA" in text
+
+
+def read_suppressions(text: str, filename: str) -> Suppressions:
+    """The suppressions of a file; of a file with a syntax error, those above it."""
+    skip_file = False
+    entries: list[Suppression] = []
+    invalid: list[Finding] = []
+    for comment in _comments(text):
+        for directive in _DIRECTIVE.finditer(comment.text):
+            body = directive[1].strip()
+            if body == "skip-file" or body.startswith("skip-file "):
+                skip_file = True
+            elif match := _IGNORE.match(directive[1]):
+                _read_codes(comment, match, directive.start(1), filename, entries, invalid)
+            else:
+                start, end = directive.span()
+                invalid.append(
+                    invalid_suppression(
+                        f"`{body.split()[0] if body else ''}` is neither `ignore[...]` nor `skip-file`",
+                        comment.place(start, start + len(comment.text[start:end].rstrip())),
+                        filename,
+                        instead="write `# gradlint: ignore[CODE]` or `# gradlint: skip-file`",
+                    )
+                )
+        if not comment.own_line and (noqa := _NOQA.search(comment.text)):
+            entries.extend(_noqa_entries(comment, noqa))
+    return Suppressions(filename, skip_file, tuple(entries), tuple(invalid))
+
+
+def apply_suppressions(
+    findings: Sequence[Finding], suppressions: Suppressions, selected: frozenset[str]
+) -> list[Finding]:
+    """The findings that remain, with those about unused and invalid suppressions added."""
+    if suppressions.skip_file:
+        return []
+    kept, used = _silence(findings, suppressions.entries)
+    unused = [
+        unused_suppression(entry.word, entry.place, suppressions.filename)
+        for entry in suppressions.entries
+        if entry not in used and not entry.is_noqa and entry.code in selected and entry.code not in _ABOUT_COMMENTS
+    ]
+    about = [finding for finding in (*unused, *suppressions.invalid) if finding.code in selected]
+    explicit = [entry for entry in suppressions.entries if entry.code in _ABOUT_COMMENTS]
+    return kept + _silence(about, explicit)[0]
+
+
+def _silence(findings: Sequence[Finding], entries: Sequence[Suppression]) -> tuple[list[Finding], set[Suppression]]:
+    kept: list[Finding] = []
+    used: set[Suppression] = set()
+    for finding in findings:
+        silencing = [entry for entry in entries if entry.silences(finding)]
+        used.update(silencing)
+        if not silencing:
+            kept.append(finding)
+    return kept, used
+
+
+def _read_codes(
+    comment: _Comment,
+    match: re.Match[str],
+    offset: int,
+    filename: str,
+    entries: list[Suppression],
+    invalid: list[Finding],
+) -> None:
+    words = list(_WORD.finditer(match[1]))
+    start = offset + match.start(1)
+    if not words:
+        place = comment.place(offset + match.start(), offset + match.end())
+        invalid.append(invalid_suppression("`ignore[]` names no rule", place, filename))
+    for word in words:
+        place = comment.place(start + word.start(), start + word.end())
+        rule = find_rule(word[0])
+        if rule is None:
+            invalid.append(invalid_suppression(no_such_rule(word[0]), place, filename))
+        else:
+            entries.append(Suppression(rule.code, word[0], place, comment.first_row, comment.last_row))
+
+
+def _noqa_entries(comment: _Comment, noqa: re.Match[str]) -> Iterator[Suppression]:
+    codes = [code.upper() for code in re.findall(r"[A-Za-z]+\d+", noqa["codes"] or "")]
+    if not codes:
+        codes = [""]
+    for code in codes:
+        yield Suppression(code, code, comment.place(*noqa.span()), comment.first_row, comment.last_row, is_noqa=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Comment:
+    """A comment and the rows that it speaks for."""
+
+    text: str
+    row: int
+    column: int
+    own_line: bool
+    first_row: int
+    last_row: int
+
+    def place(self, start: int, end: int) -> Place:
+        return Place(self.row, self.column + start, self.row, self.column + end)
+
+
+def _comments(text: str) -> Iterator[_Comment]:
+    """All comments; those on their own line are given out once the logical line below them has ended."""
+    waiting: list[_Comment] = []
+    in_line = False  # inside a logical line
+    first_row = 0  # of the code that the waiting comments stand above
+    for token in _tokens(text):
+        row = token.start[0]
+        if token.type == tokenize.COMMENT:
+            own_line = not token.line[: token.start[1]].strip()
+            comment = _Comment(token.string, row, token.start[1] + 1, own_line, row, row)
+            if own_line:
+                waiting.append(comment)
+            else:
+                yield comment
+        elif token.type == tokenize.NEWLINE:
+            yield from (replace(each, first_row=first_row, last_row=row) for each in waiting)
+            waiting.clear()
+            in_line, first_row = False, 0
+        elif token.type not in _BLANK:
+            if in_line and waiting and first_row == 0:
+                # Above one line of an expression in brackets: that line is meant, not the whole statement.
+                yield from (replace(each, first_row=row, last_row=row) for each in waiting)
+                waiting.clear()
+            elif not in_line:
+                in_line = True
+                first_row = row if waiting else 0
+    yield from waiting
+
+
+def _tokens(text: str) -> Iterator[tokenize.TokenInfo]:
+    try:
+        yield from tokenize.generate_tokens(io.StringIO(text).readline)
+    except (tokenize.TokenError, SyntaxError, RecursionError):
+        return

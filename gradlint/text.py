@@ -1,0 +1,13 @@
+"""Text that is safe to print: names and lines of foreign files must not drive the terminal."""
+
+from __future__ import annotations
+
+import re
+
+# C0 and C1 controls, line separators, direction overrides and lone surrogates.
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    """The text with control characters written as escapes (`\\x1b`), on one line."""
+    return _UNSAFE.sub(lambda match: match[0].encode("unicode_escape", "surrogatepass").decode("ascii"), text)

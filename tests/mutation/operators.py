@@ -1,0 +1,39 @@
+"""The table of operators, and all mutants of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from mutation import recording, updates
+from mutation.edits import Mutant
+from mutation.source import Ask, Source, asks
+
+Operator = Callable[[Ask], Iterator[Mutant]]
+
+RECORDING: dict[str, Operator] = {
+    "move-before": recording.move_before,
+    "move-after": recording.move_after,
+    "forward-out": recording.forward_out,
+    "derived-out": recording.derived_out,
+    "other-tape": recording.other_tape,
+}
+LATER: dict[str, Operator] = {
+    "numpy": updates.to_numpy,
+    "int-cast": updates.int_cast,
+    "stop-gradient": updates.stop_gradient,
+    "other-list-zipped": updates.other_list_zipped,
+    "reversed-zip": updates.reversed_zip,
+}
+OPERATORS = RECORDING | LATER
+
+
+def mutants(source: Source, operators: Sequence[str]) -> Iterator[Mutant]:
+    """The mutants of the file by operator and row; a text that two gradient calls share is given once."""
+    found = asks(source)
+    for name in operators:
+        seen = set()
+        for ask in found:
+            for mutant in OPERATORS[name](ask):
+                if mutant.text not in seen:
+                    seen.add(mutant.text)
+                    yield mutant

@@ -1,0 +1,61 @@
+"""`gradlint rule`: the list of rules and their pages."""
+
+from __future__ import annotations
+
+import json
+
+from gradlint.rule import all_rules
+from support import Run
+
+
+def test_a_rule_is_explained_by_code_and_by_name(run: Run) -> None:
+    by_code, by_name = run("rule", "GL001"), run("rule", "syntax-error")
+
+    assert by_code == by_name
+    assert by_code.stdout.startswith("# syntax-error (GL001, error, since 0.1.0)\n\nA file is not valid Python")
+    assert "## Use instead" in by_code.stdout
+
+
+def test_without_a_name_each_rule_has_a_line(run: Run) -> None:
+    lines = run("rule").stdout.splitlines()
+
+    assert [line.split()[:2] for line in lines] == [[rule.code, rule.name] for rule in all_rules()]
+
+
+def test_all_explains_every_rule(run: Run) -> None:
+    text = run("rule", "--all").stdout
+
+    assert [line for line in text.splitlines() if line.startswith("# ")] == [
+        f"# {rule.name} ({rule.code}, {rule.severity.value}, since {rule.since})" for rule in all_rules()
+    ]
+
+
+def test_json_has_one_object_per_rule(run: Run) -> None:
+    (rule,) = json.loads(run("rule", "GL003", "--output-format", "json").stdout)
+
+    assert list(rule) == ["code", "name", "severity", "since", "summary", "page"]
+    assert (rule["code"], rule["severity"]) == ("GL003", "warning")
+
+
+def test_an_unknown_rule_gets_the_nearest_one(run: Run) -> None:
+    result = run("rule", "GL0O1")
+
+    assert (result.exit_code, result.stderr) == (
+        2,
+        'gradlint: no rule "GL0O1"; did you mean "GL001" (syntax-error)?\n',
+    )
+
+
+def test_every_page_has_the_fixed_headings() -> None:
+    headings = [
+        "What it does",
+        "Why it matters",
+        "What TensorFlow does",
+        "Example",
+        "Use instead",
+        "Fix safety",
+        "References",
+    ]
+    for rule in all_rules():
+        found = [line[3:] for line in rule.page.splitlines() if line.startswith("## ")]
+        assert (rule.code, found) == (rule.code, headings)

@@ -1,0 +1,158 @@
+"""Which files a run judges."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from support import BROKEN, Run, places
+
+
+def judged(run: Run, *paths: str) -> list[str]:
+    """The files that a run says something about, when there is something to say about every file."""
+    return [name for name, _, _ in places(run("check", *paths, "--output-format", "json"))]
+
+
+def write_all(run: Run, *names: str) -> None:
+    for name in names:
+        run.write(name, BROKEN)
+
+
+def test_folders_are_walked_for_python_files_in_a_stable_order(run: Run) -> None:
+    write_all(run, "b.py", "a/z.py", "a/b/c.py", "a.py", "notes.txt", "script")
+
+    assert judged(run) == ["a.py", "a/b/c.py", "a/z.py", "b.py"]
+
+
+def test_environments_builds_and_hidden_folders_are_left_out(run: Run) -> None:
+    for folder in (".venv", "venv", "build", "dist", "site-packages", "node_modules", "__pycache__", ".hidden"):
+        write_all(run, f"{folder}/a.py", f"package/{folder}/a.py")
+    write_all(run, "package/builder.py")
+
+    assert judged(run) == ["package/builder.py"]
+
+
+def test_a_folder_that_is_named_is_judged_even_if_it_would_be_left_out(run: Run) -> None:
+    write_all(run, "build/a.py", ".hidden/b.py")
+
+    assert judged(run, "build", ".hidden") == [".hidden/b.py", "build/a.py"]
+
+
+def test_a_file_is_judged_once_however_often_it_is_named(run: Run) -> None:
+    write_all(run, "a/b.py")
+
+    assert judged(run, "a", "a/b.py", "./a/../a/b.py", str(run.folder / "a")) == ["a/b.py"]
+
+
+def test_a_named_file_needs_no_ending(run: Run) -> None:
+    write_all(run, "script")
+
+    assert judged(run, "script") == ["script"]
+
+
+def test_gitignore_is_honoured_down_the_tree(run: Run) -> None:
+    run.write(".gitignore", "*_gen.py\n/scratch/\nkept_*.py\n")
+    run.write("package/.gitignore", "local.py\n!kept_*.py\n")
+    write_all(run, "a_gen.py", "package/b_gen.py", "scratch/c.py", "package/scratch/d.py")
+    write_all(run, "package/local.py", "local.py", "package/kept_1.py", "kept_2.py")
+
+    assert judged(run) == ["local.py", "package/kept_1.py", "package/scratch/d.py"]
+
+
+def test_the_gitignore_of_the_repository_counts_in_its_folders(run: Run) -> None:
+    (run.folder / ".git").mkdir()
+    run.write(".gitignore", "*_gen.py\n")
+    write_all(run, "package/a_gen.py", "package/b.py")
+
+    assert judged(run, "package") == ["package/b.py"]
+
+
+def test_a_file_or_folder_that_git_ignores_is_judged_when_it_is_named(run: Run) -> None:
+    (run.folder / ".git").mkdir()
+    run.write(".gitignore", "scratch/\na.py\n")
+    write_all(run, "scratch/b.py", "a.py")
+
+    assert judged(run, "scratch", "a.py") == ["a.py", "scratch/b.py"]
+
+
+def test_a_folder_named_like_a_file_is_a_folder(run: Run) -> None:
+    write_all(run, "x.py/inner.py")
+
+    assert judged(run) == ["x.py/inner.py"]
+    assert judged(run, "x.py") == ["x.py/inner.py"]
+
+
+def test_a_broken_link_is_reported_where_the_walk_meets_it(run: Run) -> None:
+    (run.folder / "gone.py").symlink_to("nowhere.py")
+    (run.folder / ".#lock.py").symlink_to("user@host")  # what Emacs leaves beside a file that is being changed
+
+    result = run("check", "--output-format", "concise")
+
+    assert result.exit_code == 1
+    assert result.stdout.startswith("gone.py:1:1: error GL002 unreadable-file: broken symbolic link\n")
+
+
+def test_a_broken_link_that_is_named_fails_the_run(run: Run) -> None:
+    (run.folder / "gone.py").symlink_to("nowhere.py")
+
+    result = run("check", "gone.py")
+
+    assert (result.exit_code, result.stderr) == (2, "gradlint: gone.py: broken symbolic link\n")
+
+
+def test_loops_of_links_end(run: Run) -> None:
+    write_all(run, "package/a.py")
+    (run.folder / "package" / "self").symlink_to("..", target_is_directory=True)
+    (run.folder / "loop.py").symlink_to("loop.py")
+
+    assert judged(run) == ["loop.py", "package/a.py"]
+
+
+def test_a_linked_folder_is_walked_when_it_is_named(run: Run) -> None:
+    write_all(run, "real/a.py")
+    (run.folder / "link").symlink_to("real", target_is_directory=True)
+
+    assert judged(run, "link") == ["link/a.py"]
+
+
+def test_a_path_that_cannot_exist_is_missing(run: Run) -> None:
+    result = run("check", "a\0b", "x" * 5000)
+
+    assert result.exit_code == 2
+    assert "gradlint: a\\x00b: not a path\n" in result.stderr
+    assert "file name too long" in result.stderr
+
+
+def test_pipes_are_not_read_in_a_walk(run: Run) -> None:
+    os.mkfifo(run.folder / "pipe.py")
+    write_all(run, "a.py")
+
+    assert judged(run) == ["a.py"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root can read everything")
+def test_what_may_not_be_read_is_reported_and_the_rest_judged(run: Run) -> None:
+    write_all(run, "a.py", "closed.py", "folder/b.py")
+    (run.folder / "closed.py").chmod(0)
+    (run.folder / "folder").chmod(0)
+    try:
+        found = places(run("check", "--output-format", "json"))
+    finally:
+        (run.folder / "folder").chmod(0o755)
+
+    assert found == [("a.py", 2, "GL001"), ("closed.py", 1, "GL002"), ("folder", 1, "GL002")]
+
+
+def test_a_file_that_may_not_be_read_is_reported_and_the_rest_judged(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_all(run, "a.py", "closed.py")
+
+    def open_unless_closed(path: str, *arguments: object, **options: object) -> object:
+        if Path(path).name == "closed.py":
+            raise PermissionError(13, "Permission denied")
+        return open(path, *arguments, **options)  # type: ignore[call-overload]
+
+    monkeypatch.setattr("gradlint.engine.open", open_unless_closed, raising=False)
+
+    assert places(run("check", "--output-format", "json")) == [("a.py", 2, "GL001"), ("closed.py", 1, "GL002")]
