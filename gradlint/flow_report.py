@@ -29,7 +29,10 @@ class SourceDecision:
 
 @dataclass(frozen=True, slots=True)
 class GradientDecision:
-    """One gradient call: `asked` is `gradient`, `jacobian`, `batch_jacobian`, `jvp`, `gradients`, `minimize` or `fit`."""
+    """One gradient call.
+
+    `asked` is one of `gradient`, `jacobian`, `batch_jacobian`, `jvp`, `gradients`, `minimize`, `fit`.
+    """
 
     place: Place
     asked: str

@@ -136,7 +136,7 @@ class _Account:
         for key, before in (self.at_first_update or {}).items():
             variable = self.variables[key]
             after = _numbers(variable)
-            if before is None or after is None:
+            if before is None or after is None or before.shape != after.shape:  # not built at the first update
                 continue
             (stayed if (before == after).all() else moved).add(_name(variable, 0))
         return moved, stayed

@@ -39,6 +39,7 @@ def analyse(tree: ast.Module, text: str, settings: Settings) -> FlowResult:
     it = Interpreter(tree, Relevance(tree))
     if any(mark in text for mark in ("disable_eager_execution", "disable_v2_behavior", "Session(", ".as_default()")):
         it.eager = None
+    it.keras_3 = settings.keras == 3 and "tf_keras" not in text
     run_module(it)
     gradients = Gradients(it, Places(text))
     gradients.conclude()

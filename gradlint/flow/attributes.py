@@ -26,11 +26,31 @@ from gradlint.verdicts import Cause
 
 #: Attributes that read a layer's or model's variables as one ordered set.
 VARIABLE_SETS = frozenset(
-    {"trainable_variables", "trainable_weights", "variables", "weights", "non_trainable_variables", "non_trainable_weights"}
+    {
+        "trainable_variables",
+        "trainable_weights",
+        "variables",
+        "weights",
+        "non_trainable_variables",
+        "non_trainable_weights",
+    }
 )
 #: Attributes of tensors and variables that are no tensors.
 _PLAIN_OF_TENSOR = frozenset(
-    {"shape", "dtype", "name", "device", "trainable", "path", "ndim", "op", "graph", "handle", "initializer", "constraint"}
+    {
+        "shape",
+        "dtype",
+        "name",
+        "device",
+        "trainable",
+        "path",
+        "ndim",
+        "op",
+        "graph",
+        "handle",
+        "initializer",
+        "constraint",
+    }
 )
 MOST_WAYS = 8
 
@@ -149,6 +169,8 @@ def bind(it: Interpreter, found: Value, receiver: Value, node: ast.AST) -> Value
             case "classmethod":
                 cls = it.fresh(Kind.CLASS, node, ref=receiver.ref.cls) if receiver.kind is Kind.INSTANCE else receiver
                 return it.fresh(Kind.FUNCTION, node, ref=BoundMethod(it.new_id(), function.function, cls))
+            case "cached_property":
+                return _cached_property(it, function, receiver, node)
             case "property":
                 bound = it.fresh(Kind.FUNCTION, node, ref=BoundMethod(it.new_id(), function.function, receiver))
                 return calls.call(it, bound, calls.Arguments(()), node)
@@ -157,11 +179,39 @@ def bind(it: Interpreter, found: Value, receiver: Value, node: ast.AST) -> Value
     return found
 
 
+def _cached_property(it: Interpreter, function: Transformed, receiver: Value, node: ast.AST) -> Value:
+    key = f"<cached {function.id}>"
+    kept = it.store.get((receiver.ref.id, key)) if receiver.kind is Kind.INSTANCE else None
+    if kept is not None:
+        return kept
+    bound = it.fresh(Kind.FUNCTION, node, ref=BoundMethod(it.new_id(), function.function, receiver))
+    value = calls.call(it, bound, calls.Arguments(()), node)
+    if receiver.kind is Kind.INSTANCE:
+        it.keep(value)
+        it.write_cell(receiver.ref, key, value)
+    return value
+
+
+def has_attribute(it: Interpreter, value: Value, name: str) -> bool | None:
+    """Whether an object surely has, or surely lacks, an attribute."""
+    if value.kind is not Kind.INSTANCE:
+        return None
+    instance: Instance = value.ref
+    if it.store.get((instance.id, name)) is not None or class_attribute(it, instance.cls, name) is not None:
+        return True
+    cls = instance.cls
+    if instance.open_self or instance.escaped_at is not None or cls.open_base or name in keras_objects.KERAS_METHODS:
+        return None
+    if class_attribute(it, cls, "__getattr__") is not None or name in VARIABLE_SETS or hasattr(object, name):
+        return None
+    return False
+
+
 def instance_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) -> Value:
     """An attribute of an object of this file's classes."""
     instance: Instance = base.ref
     found = class_attribute(it, instance.cls, name)
-    if found is not None and isinstance(found.ref, Transformed) and found.ref.transformer == "property":
+    if found is not None and isinstance(found.ref, Transformed) and found.ref.transformer in ("property", "cached_property"):
         return bind(it, found, base, node)
     own = it.read_cell(instance, name)
     if own is not None:
@@ -184,7 +234,8 @@ def instance_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) -
 
 def _is_overridden(it: Interpreter, cls: Class, name: str) -> bool:
     return any(
-        other is not cls and cls in other.lineage() and it.store.get((other.id, name)) is not None for other in it.classes
+        other is not cls and cls in other.lineage() and it.store.get((other.id, name)) is not None
+        for other in it.classes
     )
 
 
@@ -345,6 +396,7 @@ def set_item(it: Interpreter, base: Value, index: Value, value: Value, node: ast
 
 
 def _set_container_item(it: Interpreter, base: Value, index: Value, value: Value, *, certain: bool) -> None:
+    it.stored.setdefault(value.serial, it.frame)
     items = it.items(base)
     if certain and items.exact and index.kind is Kind.LITERAL:
         elements = list(items.elements)
@@ -415,7 +467,9 @@ def element_of(it: Interpreter, value: Value, node: ast.AST) -> Value:
                 for each in items.elements
             ]
             if not elements:
-                return it.unknown_global(f"<element of {container.id}>", "an element of a container whose contents are not known")
+                return it.unknown_global(
+                    f"<element of {container.id}>", "an element of a container whose contents are not known"
+                )
             return it.join(elements)
         case Kind.VARIABLES:
             return keras_objects.some_variable(it, value, node)
@@ -448,9 +502,7 @@ def unpack(it: Interpreter, value: Value, count: int, node: ast.AST) -> list[Val
     if known is not None and len(known) == count:
         return known
     if value.kind is Kind.UNKNOWN and value.is_opaque:
-        return [
-            _unknown_item(it, value, it.fresh(Kind.LITERAL, node, ref=position), node) for position in range(count)
-        ]
+        return [_unknown_item(it, value, it.fresh(Kind.LITERAL, node, ref=position), node) for position in range(count)]
     return [element_of(it, value, node) for _ in range(count)]
 
 

@@ -24,13 +24,22 @@ from gradlint.flow.objects import (
     Variable,
 )
 from gradlint.flow.scopes import Frame
-from gradlint.flow.values import How, Kind, Value, alternatives
+from gradlint.flow.values import How, Kind, Value, alternatives, is_literal
 
 #: Names of calls that hand out variables or other objects rather than a freshly computed tensor.
 _GETTER = re.compile(
     r"(vars?(?![a-z])|variables?|weights?|params?|parameters?)$|"
     r"^_*(build|make|create|get|load|init|from|new|construct|restore|setup|fetch|pop|next|find|read|list)(_|$|[A-Z])|"
     r"^[A-Z]",
+)
+
+
+#: Names of calls that compute a loss or a forward pass at that very moment.
+_COMPUTES = re.compile(
+    r"loss(?!es)|criterion|objective|cross_?entropy|(^|_)(mse|nll|elbo)($|_)|closure|"
+    r"^_*(model|net|network|critic|actor|discriminator|generator|encoder|decoder|policy|forward|call|estimator)\d*_*$|"
+    r"_(model|net|network|critic|actor)$",
+    re.I,
 )
 
 
@@ -114,7 +123,8 @@ def _opaque(it: Interpreter, function: Value, arguments: Arguments, node: ast.AS
             return library.run_with_args(it, first, arguments, node)
     getter = not arguments.positional or bool(_GETTER.search(name))
     because = function.because or (f"`{name}` cannot be seen" if name else "a call that cannot be seen")
-    return it.opaque_call(node, (function, *arguments.every()), because, getter=getter)
+    computes = bool(_COMPUTES.search(name)) and not _GETTER.search(name)
+    return it.opaque_call(node, (function, *arguments.every()), because, getter=getter, computes=computes)
 
 
 def _call_function_value(it: Interpreter, function: Value, arguments: Arguments, node: ast.AST) -> Value:
@@ -159,7 +169,11 @@ def call_function(
     receiver = arguments.positional[0] if function.owner is not None and arguments.positional else None
     receiver_id = receiver.ref.id if receiver is not None and isinstance(receiver.ref, Instance) else 0
     key = (function.node, receiver_id)
-    if len(it.stack) >= MOST_DEPTH or it.stack.count(key) >= 2 or sum(each[0] is function.node for each in it.stack) >= 3:
+    if (
+        len(it.stack) >= MOST_DEPTH
+        or it.stack.count(key) >= 2
+        or sum(each[0] is function.node for each in it.stack) >= 3
+    ):
         return it.unknown(node, f"`{function.name}` calls itself or is nested too deep", arguments.every())
     it.entered.add(function.node)
     frame = Frame(
@@ -212,6 +226,10 @@ def call_function(
     if frame.names.yields:
         return it.list_of(exits.yields, node, exact=False)
     returned = [value for value, _ in exits.returns]
+    for value in returned:
+        if value.kind is Kind.FUNCTION and isinstance(value.ref, Function) and value.ref.frame is frame:
+            for kept in it.closed_over(value.ref):
+                it.stored.setdefault(kept.serial, frame)
     return returned[0] if len(returned) == 1 else it.join(returned)
 
 
@@ -276,9 +294,11 @@ def open_arguments(it: Interpreter, function: Function, receiver: Value | None) 
     spec = function.node.args
     values: dict[str, Value] = {}
     positional = [*spec.posonlyargs, *spec.args]
+    defaulted = [argument.arg for argument in positional[len(positional) - len(function.defaults) :]]
+    optional = {name for name, default in zip(defaulted, function.defaults, strict=False) if is_literal(default, None)}
     for argument in (*positional, *spec.kwonlyargs):
         values[argument.arg] = it.parameter(argument.arg, argument)
-        if argument.annotation is not None:
+        if argument.annotation is not None and argument.arg not in optional:
             annotated = _annotated(it, argument, evaluate(it, argument.annotation))
             if annotated is not None:
                 values[argument.arg] = annotated
@@ -319,15 +339,25 @@ def decorate(it: Interpreter, decorator: Value, function: Value, node: ast.AST) 
         inner = symbol_of(decorator.ref.function)
         if inner == "tf.function":
             name = inner
-    if isinstance(decorator.ref, Transformed) and decorator.ref.transformer in ("property", "identity"):
-        return function if decorator.ref.transformer == "identity" else decorator  # x.setter keeps the property
+    if isinstance(decorator.ref, Transformed):
+        match decorator.ref.transformer:
+            case "identity":
+                return function
+            case "property":
+                return decorator  # x.setter keeps the property
+            case "caching":
+                return _transformed(it, "cache", function, node)
     match name:
         case "tf.function":
             return _as_graph(function)
         case "builtins.staticmethod" | "builtins.classmethod" | "builtins.property":
             return _transformed(it, name.split(".")[1], function, node)
-        case "functools.cached_property" | "abc.abstractproperty":
+        case "functools.cached_property":
+            return _transformed(it, "cached_property", function, node)
+        case "abc.abstractproperty":
             return _transformed(it, "property", function, node)
+        case "functools.lru_cache" | "functools.cache":
+            return _transformed(it, "cache", function, node)
         case "contextlib.contextmanager" | "contextlib.asynccontextmanager" | "tf_contextlib.contextmanager":
             return _transformed(it, "contextmanager", function, node)
         case "tf.custom_gradient" | "tf.recompute_grad" | "tf.grad_pass_through":

@@ -6,7 +6,7 @@ import ast
 
 from gradlint.flow import attributes, calls, expressions, keras_objects
 from gradlint.flow.interpreter import Interpreter
-from gradlint.flow.objects import Class, Instance
+from gradlint.flow.objects import Class, Function, Instance
 from gradlint.flow.scopes import Frame
 from gradlint.flow.values import Kind, Value
 
@@ -126,6 +126,11 @@ def open_instance(it: Interpreter, cls: Class) -> Value:
     it.open_instances[cls.id] = value
     init = attributes.class_attribute(it, cls, "__init__")
     if init is not None or cls.is_dataclass:
-        initialise(it, value, calls.Arguments((), {}, it.parameter("arguments"), it.parameter("arguments")), cls.node)
+        given = calls.Arguments((), {}, it.parameter("arguments"), it.parameter("arguments"))
+        if init is not None and isinstance(init.ref, Function):
+            opened = calls.open_arguments(it, init.ref, None)
+            names = [argument.arg for argument in init.ref.node.args.args[:1]]
+            given = calls.Arguments((), {key: each for key, each in opened.keywords.items() if key not in names})
+        initialise(it, value, given, cls.node)
     it.escape(value, at=0)
     return value

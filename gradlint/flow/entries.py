@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from gradlint.flow import calls, classes
+from gradlint.flow import calls, classes, keras_objects
 from gradlint.flow.attributes import class_attribute
 from gradlint.flow.interpreter import FUEL_PER_ENTRY, Interpreter, OutOfFuel
 from gradlint.flow.objects import Function, Transformed
@@ -21,7 +21,7 @@ def run_module(it: Interpreter) -> None:
     for statement in it.tree.body:
         if not it.alive:
             break  # the rest cannot be reached: sys.exit at top level, or a raise
-        _entry(it, statement, lambda statement=statement: run_body(it, [statement]))  # type: ignore[misc]
+        _entry(it, statement, lambda statement=statement: run_body(it, [statement]))
     it.alive = True
     it.open_code = True
     _run_uncalled(it)
@@ -41,7 +41,7 @@ def _run_uncalled(it: Interpreter) -> None:
             if function.node in it.entered or function.node in tried:
                 continue
             tried.add(function.node)
-            _entry(it, function.node, lambda function=function: _run_open(it, function))  # type: ignore[misc]
+            _entry(it, function.node, lambda function=function: _run_open(it, function))
 
 
 def _run_open(it: Interpreter, function: Function) -> None:
@@ -55,7 +55,13 @@ def _run_open(it: Interpreter, function: Function) -> None:
             receiver = classes.open_instance(it, function.owner)
     if function.name == "__init__" and function.node in it.entered:
         return
-    calls.call_function(it, function, calls.open_arguments(it, function, receiver), function.node, None)
+    arguments = calls.open_arguments(it, function, receiver)
+    if function.name in ("train_step", "test_step") and function.owner is not None:
+        if keras_objects.is_keras_family(function.owner):
+            # What `fit` hands over are batches: tensors, and never variables.
+            for name in list(arguments.keywords)[1:]:
+                arguments.keywords[name] = keras_objects.batch(it, name, function.node)
+    calls.call_function(it, function, arguments, function.node, None)
 
 
 def _entry(it: Interpreter, node: ast.AST, run: object) -> None:

@@ -54,6 +54,7 @@ class Cut:
     moment: Moment
     making: Making
     other_tape: str | None = None
+    assumed: bool = False  # a call is taken for what its name says: nearly always, not surely
 
 
 @dataclass(frozen=True, slots=True)

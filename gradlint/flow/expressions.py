@@ -64,7 +64,11 @@ def read_name(it: Interpreter, name: str, node: ast.AST) -> Value:
 def _read_global(it: Interpreter, name: str, node: ast.AST) -> Value:
     value = it.store.get((it.module.id, name))
     if value is not None:
-        if it.open_code and name in it.relevance.rebound_globals and value.kind not in (Kind.SYMBOL, Kind.FUNCTION, Kind.CLASS):
+        if (
+            it.open_code
+            and name in it.relevance.rebound_globals
+            and value.kind not in (Kind.SYMBOL, Kind.FUNCTION, Kind.CLASS)
+        ):
             return it.unknown_global(name, f"`{name}` is bound more than once at module level")
         return value
     if name == "__name__":
@@ -140,7 +144,9 @@ def binary(it: Interpreter, op: ast.operator, left: Value, right: Value, node: a
     if all(kind in (Kind.PLAIN, Kind.LITERAL, Kind.SYMBOL) for kind in kinds):
         return it.operation(node, (left, right), label=sign, kind=Kind.PLAIN)
     if isinstance(op, ast.FloorDiv):
-        return it.operation(node, (), label=sign, dead=((left, Cause.NON_DIFFERENTIABLE), (right, Cause.NON_DIFFERENTIABLE)))
+        return it.operation(
+            node, (), label=sign, dead=((left, Cause.NON_DIFFERENTIABLE), (right, Cause.NON_DIFFERENTIABLE))
+        )
     if isinstance(op, ast.Add) and left.is_opaque and right.is_opaque and "call" not in (left.label, right.label):
         # Two unknowns may as well be lists of variables.
         value = it.operation(node, (left, right), label="+", kind=Kind.UNKNOWN)
@@ -212,6 +218,8 @@ def _unary(it: Interpreter, node: ast.UnaryOp) -> Value:
 
 def _unary_one(it: Interpreter, node: ast.UnaryOp, value: Value) -> Value:
     if isinstance(node.op, ast.Not):
+        if value.kind is Kind.LITERAL and value.how is How.FRESH:
+            return it.fresh(Kind.LITERAL, node, ref=not value.ref)
         return it.plain(node)
     if value.kind is Kind.LITERAL:
         if isinstance(node.op, ast.USub) and isinstance(value.ref, int | float):
@@ -240,6 +248,18 @@ def _boolean(it: Interpreter, node: ast.BoolOp) -> Value:
 
 def _compare(it: Interpreter, node: ast.Compare) -> Value:
     values = [evaluate(it, node.left), *(evaluate(it, each) for each in node.comparators)]
+    if len(node.ops) == 1:
+        op = node.ops[0]
+        if isinstance(op, ast.In | ast.NotIn):
+            inside = _is_inside(it, values[0], values[1])
+            if inside is not None:
+                return it.fresh(Kind.LITERAL, node, ref=inside if isinstance(op, ast.In) else not inside)
+        elif isinstance(op, ast.Eq | ast.NotEq) and all(
+            value.kind is Kind.LITERAL and value.how is How.FRESH and isinstance(value.ref, str | bool | int)
+            for value in values
+        ):
+            equal = bool(values[0].ref == values[1].ref)
+            return it.fresh(Kind.LITERAL, node, ref=equal if isinstance(op, ast.Eq) else not equal)
     identity = all(isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in node.ops)
     if identity or all(value.kind in (Kind.LITERAL, Kind.PLAIN, Kind.SYMBOL) and not value.dead for value in values):
         return it.plain(node)
@@ -270,7 +290,15 @@ def truth(it: Interpreter, node: ast.expr) -> bool | None:
         return bool(value.ref)
     if isinstance(node, ast.Call) and is_isinstance(it, node):
         return _isinstance(it, node)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "hasattr":
+        return _hasattr(it, node)
     return None
+
+
+def _hasattr(it: Interpreter, node: ast.Call) -> bool | None:
+    if len(node.args) != 2 or not isinstance(node.args[1], ast.Constant) or not isinstance(node.args[1].value, str):
+        return None
+    return attributes.has_attribute(it, evaluate(it, node.args[0]), node.args[1].value)
 
 
 def _is_module_flag(it: Interpreter, name: str) -> bool:
@@ -293,6 +321,9 @@ def _compared(it: Interpreter, node: ast.Compare) -> bool | None:
         else:
             found = False
         return found if found is None or isinstance(op, ast.Is) else not found
+    if isinstance(op, ast.In | ast.NotIn):
+        inside = _is_inside(it, left, right)
+        return inside if inside is None or isinstance(op, ast.In) else not inside
     if isinstance(node.left, ast.Name) and node.left.id == "__name__":
         return True if is_literal(right, "__main__") else None
     if any(isinstance(each, ast.Name) and _is_module_flag(it, each.id) for each in (node.left, node.comparators[0])):
@@ -302,6 +333,22 @@ def _compared(it: Interpreter, node: ast.Compare) -> bool | None:
             return bool(left.ref == right.ref)
         if isinstance(op, ast.NotEq):
             return bool(left.ref != right.ref)
+    return None
+
+
+def _is_inside(it: Interpreter, left: Value, right: Value) -> bool | None:
+    """Whether a constant is surely a key or element of a container whose contents are known."""
+    if left.kind is not Kind.LITERAL or left.how is not How.FRESH or right.kind is not Kind.CONTAINER:
+        return None
+    items = it.items(right)
+    if not items.exact:
+        return None
+    if right.ref.type == "dict":
+        if items.keys is None:
+            return None if items.elements else False
+        return left.ref in items.keys
+    if all(each.kind is Kind.LITERAL for each in items.elements):
+        return any(type(each.ref) is type(left.ref) and each.ref == left.ref for each in items.elements)
     return None
 
 

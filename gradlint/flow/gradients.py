@@ -8,10 +8,10 @@ taken gives `None`, or when every way does.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gradlint.flow import events
-from gradlint.flow.events import Cut, Making, Moment, Source, SourcesStarved, SourceSort, TapeName, TermStarved
+from gradlint.flow.events import Cut, Making, Moment, Source, SourceSort, SourcesStarved, TapeName, TermStarved
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.objects import Tape, Variable
 from gradlint.flow.places import Places
@@ -141,11 +141,60 @@ class Gradients:
             return Outcome(asked, source, None, unknown=unknown, because=because)
         if touched and _is_itself(asked, source):
             return Outcome(asked, source, Verdict.FLOWS)
-        if not touched:
+        unseen = not source.tracked & bits and not self._tape_escaped(asked)
+        if not touched and unseen and not self._all_elsewhere(asked, bits):
             covering = covers(self.it, found, source)
             if covering is not None:
-                return Outcome(asked, source, None, unknown=covering, because=covering.because or "a value that is not known")
+                # Whatever unknown code does with it: a tensor that the tape does not watch gets None.
+                return self._unwatched(asked, source, [])
+        if not touched and not self._all_elsewhere(asked, bits):
+            covering = covers(self.it, found, source)
+            if covering is not None:
+                outside = self._forward_outside(asked, source, bits, found)
+                if outside is not None:
+                    return outside
+                return Outcome(
+                    asked, source, None, unknown=covering, because=covering.because or "a value that is not known"
+                )
         return self._starved_outcome(asked, source, bits, touched)
+
+    def _tape_escaped(self, asked: Asked) -> bool:
+        """Whether code that cannot be seen may have told the tape to watch something."""
+        return any(tape.escaped_at is not None and tape.escaped_at <= asked.serial for tape, _ in asked.tapes)
+
+    def _all_elsewhere(self, asked: Asked, bits: int) -> bool:
+        """Whether every target was surely made where the tape was not there to record it."""
+        tape = asked.tapes[-1][0]
+        return bool(asked.targets) and all(self._elsewhere(target, tape, bits) is not None for target in asked.targets)
+
+    def _elsewhere(self, target: Value, tape: Tape, bits: int) -> Value | None:
+        """The value to blame when the target was made elsewhere; a target is no variable, so unknowns count too."""
+        ways = alternatives(target, 16)
+        found: Value | None = None
+        for way in ways or ():
+            origin = _origin(way)
+            if way.kind in (Kind.LITERAL, Kind.PLAIN, Kind.CONTAINER) or origin.possible & bits or origin.node is None:
+                return None
+            if way.is_opaque:
+                early = origin.serial < tape.serial and not any(_within(clock, tape) for clock in self.it.havocs)
+                if not early and not (origin.how is How.OPAQUE_CALL and origin.label == "call" and way is origin):
+                    return None
+                if _moment(origin, tape) is Moment.UNDER:
+                    return None
+            elif way.how not in (How.OPERATION, How.GRADIENT) or _moment(way, tape) is Moment.UNDER:
+                return None
+            found = origin
+        return found
+
+    def _forward_outside(self, asked: Asked, source: SourceAsked, bits: int, found: Reach) -> Outcome | None:
+        """The model was called outside the tape and only what is named like a loss runs inside: nearly always `None`."""
+        if source.value.kind is not Kind.VARIABLES or covers(self.it, found, source, trust_losses=True) is not None:
+            return None
+        outcome = self._starved_outcome(asked, source, bits, touched=False)
+        cut = outcome.cut
+        if cut is None or cut.cause is not Cause.OUTSIDE_TAPE or cut.making is not Making.FORWARD:
+            return None
+        return replace(outcome, cut=replace(cut, assumed=True))
 
     # -- why ------------------------------------------------------------------------------------
 
@@ -194,11 +243,14 @@ class Gradients:
                 node = value.node or node
             elif cause is Cause.OUTSIDE_TAPE:
                 shown = value if making is Making.FORWARD and not is_target else last
-                node = self._place_node(shown, tape)
-                if moment is Moment.BEFORE and (_is_reduction(last) or (node is not last.node and last.serial not in self.it.stored)):
+                node = self._place_node(shown, tape, last)
+                if moment is Moment.BEFORE and (
+                    _is_reduction(last) or (node is not last.node and last.serial not in self.it.stored)
+                ):
                     making = Making.FORWARD  # a loss, or what a helper made of it, rather than a derived weight
                     node = self._place_node(last, tape)
-        cut = Cut(cause, self.places.place(node), self.places.code(node), is_target, moment, making, other)
+        assumed = any(step.value.assumed for step in way)
+        cut = Cut(cause, self.places.place(node), self.places.code(node), is_target, moment, making, other, assumed)
         return Outcome(asked, source, Verdict.NONE, cut, self._trace(asked, way, at))
 
     def _recording_cause(self, steps: list[WayStep], tape: Tape, bits: int) -> tuple[Cause, str | None]:
@@ -218,7 +270,7 @@ class Gradients:
     def _recorder(self, steps: list[WayStep], bits: int) -> Tape | None:
         """Another tape that recorded the rest of the way."""
         for step in steps:
-            if step.value.how in (How.OPERATION, How.GRADIENT) and step.value.possible & ~bits:
+            if step.value.how in (How.OPERATION, How.GRADIENT, How.OPAQUE_CALL) and step.value.possible & ~bits:
                 mask = step.value.possible & ~bits
                 index = (mask & -mask).bit_length() - 1
                 if 0 <= index < len(self.it.tapes):
@@ -229,13 +281,16 @@ class Gradients:
 
     def _not_in_target(self, asked: Asked, source: SourceAsked, tape: Tape, bits: int) -> Outcome:
         target = asked.targets[0] if asked.targets else None
-        if target is not None and len(asked.targets) == 1:
-            elsewhere = _born_elsewhere(target, tape, bits)
+        if target is not None:
+            elsewhere = self._elsewhere(target, tape, bits)
             if elsewhere is not None:
-                node = self._place_node(elsewhere, tape)
+                cause, other = self._recording_cause([WayStep(elsewhere, None)], tape, bits)
+                node = asked.node if cause is Cause.WRONG_TAPE else self._place_node(elsewhere, tape)
+                if isinstance(node, ast.arg) and asked.target_node is not None:
+                    node = asked.target_node
                 cut = Cut(
-                    Cause.OUTSIDE_TAPE, self.places.place(node), self.places.code(node), True,
-                    _moment(elsewhere, tape), _making(elsewhere),
+                    cause, self.places.place(node), self.places.code(node), True,
+                    _moment(elsewhere, tape), _making(elsewhere), other, elsewhere.assumed,
                 )  # fmt: skip
                 return Outcome(asked, source, Verdict.NONE, cut, self._trace(asked, [WayStep(elsewhere, None)], 0))
         cut = self._plain_cut(asked, Cause.NOT_IN_TARGET, asked.node)
@@ -246,11 +301,11 @@ class Gradients:
 
     # -- places and traces ----------------------------------------------------------------------
 
-    def _place_node(self, value: Value, tape: Tape) -> ast.AST:
-        """Where to change: what was kept is shown where it was kept, what was returned at the call under the tape's frame."""
+    def _place_node(self, value: Value, tape: Tape, kept: Value | None = None) -> ast.AST:
+        """Where to change: kept values where they were kept, returned ones at the call in the tape's frame."""
         assert value.node is not None
         frame = value.frame
-        seen_from = self.it.stored.get(value.serial)
+        seen_from = self.it.stored.get((kept or value).serial)
         if seen_from is None or seen_from is tape.frame:
             seen_from = tape.frame
         if seen_from is None or frame is None or frame is seen_from:
@@ -273,7 +328,10 @@ class Gradients:
             if value.node is not None:
                 steps.append((value.serial, f"{self._short(value.node)} computed here", value.node))
             if at + 1 < len(way):
-                after = next((s.value for s in way[at + 1 :] if s.value.node is not None and s.value.node is not value.node), None)
+                after = next(
+                    (s.value for s in way[at + 1 :] if s.value.node is not None and s.value.node is not value.node),
+                    None,
+                )
                 if after is not None and after.node is not None:
                     steps.append((after.serial, f"{self._short(after.node)} computed from it here", after.node))
         if tape is not None and not tape.implicit:
@@ -322,7 +380,9 @@ class Gradients:
         if node is not None and outcome.asked.tapes and one.how is How.OPERATION:
             node = self._place_node(one, outcome.asked.tapes[-1][0])
         watch = self.it.watch_nodes.get((value.serial, outcome.asked.tapes[-1][0].id)) if outcome.asked.tapes else None
-        inside = node is not None and outcome.asked.sources_node is not None and _contains(outcome.asked.sources_node, node)
+        inside = (
+            node is not None and outcome.asked.sources_node is not None and _contains(outcome.asked.sources_node, node)
+        )
         return Source(
             outcome.source.text,
             self._sort(one, outcome.asked),
@@ -337,13 +397,22 @@ class Gradients:
             if value.ref.trainable is False:
                 return SourceSort.FROZEN_VARIABLE
             tape = asked.tapes[-1][0] if asked.tapes else None
-            return SourceSort.UNWATCHED_VARIABLE if tape is not None and tape.watches_accessed is False else SourceSort.VARIABLE
+            return (
+                SourceSort.UNWATCHED_VARIABLE
+                if tape is not None and tape.watches_accessed is False
+                else SourceSort.VARIABLE
+            )
         if value.kind is Kind.VARIABLES:
             tape = asked.tapes[-1][0] if asked.tapes else None
-            return SourceSort.UNWATCHED_VARIABLE if tape is not None and tape.watches_accessed is False else SourceSort.VARIABLES
+            return (
+                SourceSort.UNWATCHED_VARIABLE
+                if tape is not None and tape.watches_accessed is False
+                else SourceSort.VARIABLES
+            )
         if value.kind is Kind.SYMBOLIC:
             return SourceSort.SYMBOLIC
-        if value.how is How.OPERATION and value.inputs and value.label != "call":
+        written = value.node is not None and asked.sources_node is not None and _contains(asked.sources_node, value.node)
+        if value.how is How.OPERATION and value.inputs and value.label != "call" and (written or _is_slice(value)):
             used = reach(self.it, asked.targets, -1)
             for each in value.inputs:
                 if each.serial in used.serials or each.serial in used.taken:
@@ -488,6 +557,10 @@ def _last_outside(steps: list[WayStep], tape: Tape) -> Value:
     return last
 
 
+def _is_slice(value: Value) -> bool:
+    return value.label.rpartition(".")[2] in ("[]", "slice", "gather", "split", "unstack", "strided_slice", "reshape", "take")
+
+
 def _is_reduction(value: Value) -> bool:
     name = value.label.rpartition(".")[2]
     return name.startswith("reduce_") or name in _REDUCTIONS or "losses." in value.label
@@ -506,16 +579,17 @@ def _moment(value: Value, tape: Tape) -> Moment:
     return Moment.BEFORE
 
 
-def _born_elsewhere(target: Value, tape: Tape, bits: int) -> Value | None:
-    """The target, when it was computed by something that the tape was not there to record."""
-    ways = alternatives(target, 16)
-    if not ways:
-        return None
-    for way in ways:
-        computed = way.how in (How.OPERATION, How.GRADIENT) or (way.how is How.OPAQUE_CALL and way.label == "call")
-        if not computed or way.possible & bits or way.node is None or _moment(way, tape) is Moment.UNDER:
-            return None
-    return ways[-1]
+def _within(clock: int, tape: Tape) -> bool:
+    return any(start <= clock <= end for start, end in tape.spans)
+
+
+def _origin(value: Value) -> Value:
+    """The call or parameter that an unknown was read out of."""
+    while value.how is How.PART and value.inputs and value.inputs[0].is_opaque:
+        value = value.inputs[0]
+    while value.how is How.OPAQUE_CALL and value.root is not None and value.root.how is How.OPAQUE_CALL:
+        value = value.root
+    return value
 
 
 def _making(value: Value) -> Making:

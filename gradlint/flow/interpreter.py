@@ -70,6 +70,7 @@ class Interpreter:
         self.store = Store()
         self.clock = 0
         self.havoc = -1
+        self.havocs: list[int] = []
         self.fuel = FUEL_PER_ENTRY
         self.fuel_left = FUEL_PER_FILE
         self.alive = True
@@ -99,6 +100,7 @@ class Interpreter:
         self.variable_sets: dict[tuple[int, str], Value] = {}
         self.names: dict[ast.AST, Names] = {}
         self.eager: bool | None = True
+        self.keras_3 = True
         self.open_code = False
         self.star_imports: list[str] = []
         self.objects: dict[int, HeapObject] = {}
@@ -169,7 +171,11 @@ class Interpreter:
         kind = value.kind
         if kind is Kind.VARIABLE:
             variable: Variable = value.ref
-            return extra | self._watched_variable(variable) | (0 if variable.trainable is False or variable.integer else self.auto_watch)
+            return (
+                extra
+                | self._watched_variable(variable)
+                | (0 if variable.trainable is False or variable.integer else self.auto_watch)
+            )
         if kind is Kind.VARIABLES:
             for member in value.ref.members:
                 extra |= self.watched_ids.get(member, 0) | self.watched_some.get(member, 0)
@@ -283,7 +289,13 @@ class Interpreter:
     def parameter(self, name: str, node: ast.AST | None = None) -> Value:
         """An unknown given from outside; what it holds has always been known to strangers."""
         return Value(
-            Kind.UNKNOWN, How.PARAMETER, self.tick(), node=node, frame=self.frame, label=name, because=f"`{name}` is given from outside"
+            Kind.UNKNOWN,
+            How.PARAMETER,
+            self.tick(),
+            node=node,
+            frame=self.frame,
+            label=name,
+            because=f"`{name}` is given from outside",
         )
 
     def part(self, base: Value, node: ast.AST | None, *, item: bool = False) -> Value:
@@ -299,17 +311,29 @@ class Interpreter:
         )  # fmt: skip
 
     def opaque_call(
-        self, node: ast.AST | None, inputs: Iterable[Value], because: str, *, getter: bool = False
+        self,
+        node: ast.AST | None,
+        inputs: Iterable[Value],
+        because: str,
+        *,
+        getter: bool = False,
+        computes: bool = False,
     ) -> Value:
         """The result of code that cannot be seen: everything handed to it escapes, any open tape may record it."""
         held = tuple(inputs)
         for value in held:
             self.escape(value)
         self.havoc = self.tick()
-        return Value(
+        self.havocs.append(self.havoc)
+        value = Value(
             Kind.UNKNOWN, How.OPAQUE_CALL, self.tick(), inputs=held, possible=self.all_tapes(),
             node=node, frame=self.frame, label="getter" if getter else "call", because=because,
         )  # fmt: skip
+        if computes:
+            # Named like a loss or a model: it computes now, and does not hand out what was kept.
+            value.possible = self.recording()[1]
+            value.label, value.assumed = "call", True
+        return value
 
     def unknown(self, node: ast.AST | None, because: str, inputs: Iterable[Value] = ()) -> Value:
         """A value that the analysis gave up on: it may be anything that has escaped, variables included."""
@@ -389,12 +413,19 @@ class Interpreter:
         if owner.escaped_at is not None:
             self.escape(value)
         if isinstance(owner, Instance):
-            self.stored.setdefault(value.serial, self.frame)
+            for kept in self.leaves(value):
+                self.stored.setdefault(kept.serial, self.frame)
             self.held.add(value.serial)
         key = (owner.id, name)
         self.attribute_names.setdefault(owner.id, {})[name] = None
         self.store.set(key, value)
         self.written_at[key] = self.tick()
+
+    def keep(self, value: Value) -> None:
+        """A cache keeps the value: the place to change is where it is computed, not where it is fetched."""
+        if value.frame is not None:
+            self.stored.setdefault(value.serial, value.frame)
+        self.held.add(value.serial)
 
     # -- escape --------------------------------------------------------------------------------
 
@@ -500,6 +531,10 @@ class Interpreter:
             label="join",
             dtype=one.dtype if all(value.dtype is one.dtype for value in different) else DType.UNKNOWN,
         )
+
+    def alike(self, left: tuple[Value, ...], right: tuple[Value, ...]) -> bool:
+        """Whether two rows of values are surely the same objects or equal constants."""
+        return len(left) == len(right) and all(a is b or _same(a, b) for a, b in zip(left, right, strict=True))
 
     def join_items(self, contents: list[Items]) -> Items:
         """One content for several ways: by position or key where they agree in shape."""

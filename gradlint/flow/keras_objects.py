@@ -10,6 +10,7 @@ from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.objects import (
     Class,
     Container,
+    Function,
     HeapObject,
     Instance,
     Items,
@@ -97,6 +98,8 @@ def members_of(it: Interpreter, start: Value | HeapObject) -> tuple[frozenset[in
                 found.add(owner.id)
                 if owner.owner is not None:
                     found.add(owner.owner.id)
+                    if isinstance(owner.owner, Variable):
+                        stack.append(owner.owner)
                     if isinstance(owner.owner, Layer) and owner.owner.part_of is not None:
                         found.add(owner.owner.part_of.id)
                     if not owner.exact:
@@ -113,6 +116,7 @@ def members_of(it: Interpreter, start: Value | HeapObject) -> tuple[frozenset[in
                 _push_cells(it, owner, stack)
             case Instance():
                 found.add(owner.id)
+                open_members = open_members or owner.cls.open_base or owner.open_self
                 _push_cells(it, owner, stack)
             case Container():
                 cell = it.store.get((owner.id, "items"))
@@ -127,9 +131,9 @@ def _push_cells(it: Interpreter, owner: HeapObject, stack: list[Value | HeapObje
     held = (Kind.VARIABLE, Kind.LAYER, Kind.INSTANCE, Kind.CONTAINER, Kind.VARIABLES)
     for key in it.cells_of(owner.id):
         value = it.store.get(key)
-        if value is not None and (value.kind in held or value.how is How.JOIN):
-            stack.append(value)
-        elif value is not None and value.is_opaque and value.kind is Kind.UNKNOWN:
+        if (value is not None and (value.kind in held or value.how is How.JOIN)) or (
+            value is not None and value.is_opaque and value.kind is Kind.UNKNOWN
+        ):
             stack.append(value)
 
 
@@ -143,6 +147,12 @@ def variable_set(it: Interpreter, owner: Value, attribute: str, node: ast.AST) -
         value.root = held.root if held.root is not None else held
         value.inputs = (held,)
     return value
+
+
+def is_keras_owned(value: Value) -> bool:
+    """Whether a symbolic set surely holds keras.Variables."""
+    owner = value.ref.owner
+    return isinstance(owner, Layer) or (isinstance(owner, Instance) and is_keras_family(owner.cls))
 
 
 def parts_of_set(it: Interpreter, value: Value) -> list[Value]:
@@ -163,7 +173,11 @@ def parts_of_set(it: Interpreter, value: Value) -> list[Value]:
                 found.append(it.value_of[each.id])
         elif isinstance(each, Layer) and each is not variables.owner and each.part_of is None and not each.parts:
             if it.store.get((each.id, "trainable")) is None and each.id in it.layer_values:
-                found.append(variable_set(it, it.layer_values[each.id], "trainable_variables", it.layer_values[each.id].node or ast.Pass()))
+                found.append(
+                    variable_set(
+                        it, it.layer_values[each.id], "trainable_variables", it.layer_values[each.id].node or ast.Pass()
+                    )
+                )
     return found
 
 
@@ -194,7 +208,11 @@ def make_layer(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AST
     parts: list[Value] = []
     open_parts = arguments.more is not None
     held = [*arguments.positional]
-    held += [value for key, value in arguments.keywords.items() if key in ("layers", "layer", "cell", "inputs", "outputs", "backward_layer")]
+    held += [
+        value
+        for key, value in arguments.keywords.items()
+        if key in ("layers", "layer", "cell", "inputs", "outputs", "backward_layer")
+    ]
     inputs: tuple[Value, ...] = ()
     outputs: Value | None = None
     sequence: tuple[Value, ...] | None = None
@@ -218,7 +236,14 @@ def make_layer(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AST
         for leaf in it.leaves(value):
             if leaf.kind in (Kind.LAYER, Kind.INSTANCE):
                 parts.append(leaf)
-            elif leaf.is_opaque and name in ("Sequential", "Model", "TimeDistributed", "Bidirectional", "Wrapper", "RNN"):
+            elif leaf.is_opaque and name in (
+                "Sequential",
+                "Model",
+                "TimeDistributed",
+                "Bidirectional",
+                "Wrapper",
+                "RNN",
+            ):
                 open_parts = True
             elif leaf.kind is Kind.FUNCTION and name == "Lambda":
                 parts.append(leaf)
@@ -293,15 +318,17 @@ def call_layer(it: Interpreter, layer: Value, arguments: Arguments, node: ast.AS
     tensors = [*arguments.positional, *arguments.keywords.values()]
     if any(leaf.kind is Kind.SYMBOLIC for value in tensors for leaf in it.leaves(value)):
         ref = SymbolicCall(it.new_id(), layer, arguments.positional, tuple(arguments.keywords.items()))
-        return it.operation(
-            node, (*tensors, weights_of(it, layer, node)), label="call", kind=Kind.SYMBOLIC, ref=ref
-        )
+        return it.operation(node, (*tensors, weights_of(it, layer, node)), label="call", kind=Kind.SYMBOLIC, ref=ref)
     if owner.open_parts:
         return it.opaque_call(node, (layer, *tensors), "a model with layers that cannot be seen")
     name = owner.symbol.rpartition(".")[2]
     if name == "Lambda" and owner.parts and owner.parts[0].kind is Kind.FUNCTION:
         return calls.call(it, owner.parts[0], calls.Arguments(arguments.positional), node)
-    if owner.sequence is not None and any(each.kind is Kind.INSTANCE for each in owner.sequence) and arguments.positional:
+    if (
+        owner.sequence is not None
+        and any(each.kind is Kind.INSTANCE for each in owner.sequence)
+        and arguments.positional
+    ):
         return _run_sequence(it, owner.sequence, arguments, node)
     if owner.outputs is not None and arguments.positional and _has_own_layers(owner):
         return _replay(it, owner, arguments, node)
@@ -316,7 +343,7 @@ def call_layer(it: Interpreter, layer: Value, arguments: Arguments, node: ast.AS
 
 
 def _connect_outputs(made: list[Value], symbolic: tuple[Value, ...]) -> None:
-    """One output of a model may be computed from another: along the symbolic graph, or perhaps where that is not known."""
+    """One output of a model may be computed from another: along the symbolic graph, or where that is not known."""
     for here, value in enumerate(made):
         before = [
             made[there]
@@ -327,6 +354,8 @@ def _connect_outputs(made: list[Value], symbolic: tuple[Value, ...]) -> None:
 
 
 def _may_come_from(output: Value, other: Value) -> bool:
+    if other.label in ("output", "outputs"):
+        return True  # some layer's output, found by name or place: anything may come from it
     stack, seen = [output], set()
     while stack:
         each = stack.pop()
@@ -370,7 +399,9 @@ def _replay(it: Interpreter, owner: Layer, arguments: Arguments, node: ast.AST) 
         made = value
         if value.kind is Kind.CONTAINER:
             items = it.items(value)
-            made = it.container(value.ref.type, Items(tuple(run(each) for each in items.elements), items.keys, items.exact))
+            made = it.container(
+                value.ref.type, Items(tuple(run(each) for each in items.elements), items.keys, items.exact)
+            )
         elif budget[0] > 0 and isinstance(value.ref, SymbolicCall):
             call = value.ref
             positional = tuple(run(each) for each in call.arguments)
@@ -404,6 +435,9 @@ def call_keras_instance(it: Interpreter, instance: Value, arguments: Arguments, 
     owner: Instance = instance.ref
     run = attributes.class_attribute(it, owner.cls, "call")
     symbolic = any(leaf.kind is Kind.SYMBOLIC for value in arguments.every() for leaf in it.leaves(value))
+    functional = it.store.get((owner.id, "<functional>"))
+    if run is None and functional is not None and functional.kind is Kind.LAYER and not owner.open_self:
+        return call_layer(it, functional, arguments, node)
     if run is None or (owner.open_self and attributes._is_overridden(it, owner.cls, "call")):
         if not is_model_family(owner.cls) and not owner.open_self and owner.cls.families and not owner.cls.open_base:
             tensors = (*arguments.positional, variable_set(it, instance, "weights", node))
@@ -411,7 +445,7 @@ def call_keras_instance(it: Interpreter, instance: Value, arguments: Arguments, 
         return it.opaque_call(node, (instance, *arguments.every()), f"`call` of `{owner.cls.name}` cannot be seen")
     build(it, instance, node)
     keywords = dict(arguments.keywords)
-    if isinstance(run.ref, calls.Function):
+    if isinstance(run.ref, Function):
         spec = run.ref.node.args
         accepted = {each.arg for each in (*spec.args, *spec.kwonlyargs)}
         if spec.kwarg is None:
@@ -425,9 +459,7 @@ def call_keras_instance(it: Interpreter, instance: Value, arguments: Arguments, 
             it, attributes.bind(it, run, instance, node), calls.Arguments(arguments.positional, keywords), node
         )
         if run_result.kind is Kind.CONTAINER:
-            return it.container(
-                run_result.ref.type, _like(it, run_result, value), node
-            )
+            return it.container(run_result.ref.type, _like(it, run_result, value), node)
         return value
     made = calls.Arguments(arguments.positional, keywords, arguments.more, arguments.more_keywords)
     return calls.call(it, attributes.bind(it, run, instance, node), made, node)
@@ -468,19 +500,46 @@ def layer_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) -> V
     if name in LAYER_VARIABLES:
         return layer_variable(it, owner, name, node)
     if name == "losses":
-        return it.list_of([it.operation(node, (weights_of(it, base, node),), label="losses")], node, exact=False)
+        return losses_of(it, base, node)
     if name in ("input", "output", "inputs", "outputs"):
         return _symbolic_end(it, base, name, node)
     if name == "layers":
         if owner.sequence is not None:
             return it.list_of([each for each in owner.sequence if not _is_input(each)], node)
         return it.list_of([part_of(it, base, node)], node, exact=False)
-    if name in ("name", "shape", "dtype", "built", "trainable", "units", "metrics_names", "optimizer", "input_shape", "output_shape", "metrics"):
+    if name in (
+        "name",
+        "shape",
+        "dtype",
+        "built",
+        "trainable",
+        "units",
+        "metrics_names",
+        "optimizer",
+        "input_shape",
+        "output_shape",
+        "metrics",
+    ):
         compiled = it.store.get((owner.id, "<optimizer>"))
         if name == "optimizer" and compiled is not None:
             return compiled
-        return it.plain(node) if name not in ("optimizer", "metrics") else it.fresh(Kind.LIBRARY, node, ref=LibraryObject(it.new_id(), "keras." + name))
+        return (
+            it.plain(node)
+            if name not in ("optimizer", "metrics")
+            else it.fresh(Kind.LIBRARY, node, ref=LibraryObject(it.new_id(), "keras." + name))
+        )
     return attributes.method_of(it, base, name, node)
+
+
+def losses_of(it: Interpreter, base: Value, node: ast.AST) -> Value:
+    """`model.losses`: what `add_loss` was given, and perhaps regularisation of any weight."""
+    found: list[Value] = []
+    for member in sorted(members(it, base)[0]):
+        kept = it.store.get((member, "<losses>"))
+        if kept is not None and kept.kind is Kind.CONTAINER:
+            found.extend(it.items(kept).elements)
+    weights = it.operation(node, (variable_set(it, base, "weights", node),), label="losses")
+    return it.list_of([*found[:16], it.join([weights, it.fresh(Kind.TENSOR, node)])], node, exact=False)
 
 
 def _symbolic_end(it: Interpreter, base: Value, name: str, node: ast.AST) -> Value:
@@ -519,12 +578,26 @@ def inherited_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) 
     if name in attributes.VARIABLE_SETS:
         return variable_set(it, base, name, node)
     if name == "losses":
-        return it.list_of([it.operation(node, (variable_set(it, base, "weights", node),), label="losses")], node, exact=False)
-    if name in ("name", "dtype", "built", "trainable", "compute_dtype", "variable_dtype", "input_spec", "metrics_names", "name_scope"):
+        return losses_of(it, base, node)
+    if name in (
+        "name",
+        "dtype",
+        "built",
+        "trainable",
+        "compute_dtype",
+        "variable_dtype",
+        "input_spec",
+        "metrics_names",
+        "name_scope",
+    ):
         return it.plain(node)
     if name == "optimizer":
         compiled = it.store.get((base.ref.id, "<optimizer>"))
-        return compiled if compiled is not None else it.fresh(Kind.LIBRARY, node, ref=LibraryObject(it.new_id(), "keras.optimizers.Optimizer"))
+        return (
+            compiled
+            if compiled is not None
+            else it.fresh(Kind.LIBRARY, node, ref=LibraryObject(it.new_id(), "keras.optimizers.Optimizer"))
+        )
     if name in KERAS_METHODS:
         return attributes.method_of(it, base, name, node)
     if name in ("_losses", "_metrics", "loss", "input", "output", "inputs", "outputs", "layers"):
@@ -546,6 +619,8 @@ def inherited_init(it: Interpreter, value: Value, arguments: Arguments) -> None:
     """`keras.Model.__init__` of a class of this file that has none of its own."""
     outputs = arguments.get(1, "outputs")
     if outputs is not None:
+        functional = make_layer(it, "keras.models.Model", arguments, value.node or ast.Pass())
+        it.store.set((value.ref.id, "<functional>"), functional)
         for number, each in enumerate(_layers_in_graph(it, outputs)):
             it.write_cell(value.ref, f"<layer {number}>", each)
 
@@ -556,6 +631,12 @@ def inherited_init(it: Interpreter, value: Value, arguments: Arguments) -> None:
 def call_keras_method(it: Interpreter, receiver: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:
     """A method that a layer or model has from Keras."""
     match name:
+        case "add_loss":
+            added = [leaf for value in arguments.every() for leaf in it.leaves(value)]
+            kept = it.store.get((receiver.ref.id, "<losses>"))
+            before = it.items(kept).elements if kept is not None and kept.kind is Kind.CONTAINER else ()
+            it.write_cell(receiver.ref, "<losses>", it.list_of((*before, *added)[-16:], node))
+            return it.plain(node)
         case "add_weight" | "add_variable":
             return add_weight(it, receiver, arguments, node)
         case "compile":
@@ -576,8 +657,11 @@ def call_keras_method(it: Interpreter, receiver: Value, name: str, arguments: Ar
                 return call_layer(it, receiver, arguments, node)
             return call_keras_instance(it, receiver, arguments, node)
         case "compute_loss" | "compiled_loss":
+            # The compiled loss of what it is given, and perhaps the model's own regularisation.
             weights = variable_set(it, receiver, "weights", node)
-            return it.opaque_call(node, (receiver, weights, *arguments.every()), f"`{name}` is Keras's own")
+            given = [value for value in arguments.every() if value.kind is not Kind.LITERAL]
+            plain = it.operation(node, given, label=name)
+            return it.join([plain, it.operation(node, (*given, weights), label=name)])
         case "get_layer":
             return part_of(it, receiver, node) if receiver.kind is Kind.LAYER else it.part(receiver, node)
         case "add" if receiver.kind is Kind.LAYER:
@@ -611,7 +695,14 @@ def add_weight(it: Interpreter, receiver: Value, arguments: Arguments, node: ast
     known: bool | None = True
     if trainable is not None:
         known = bool(trainable.ref) if trainable.kind is Kind.LITERAL else None
-    label = next((each for each in (arguments.keywords.get("name"), *arguments.positional) if each is not None and each.kind is Kind.LITERAL and isinstance(each.ref, str)), None)
+    label = next(
+        (
+            each
+            for each in (arguments.keywords.get("name"), *arguments.positional)
+            if each is not None and each.kind is Kind.LITERAL and isinstance(each.ref, str)
+        ),
+        None,
+    )
     made = Variable(it.new_id(), "", True, known, node)
     value = it.fresh(Kind.VARIABLE, node, ref=made, label=label.ref if label is not None else "")
     if isinstance(receiver.ref, HeapObject):
@@ -632,12 +723,19 @@ def _compile(it: Interpreter, receiver: Value, arguments: Arguments) -> None:
         it.store.set((receiver.ref.id, "<optimizer>"), optimizer)
 
 
+def batch(it: Interpreter, name: str, node: ast.AST) -> Value:
+    """A batch of a data set: unknown in structure, but no variable and on no tape."""
+    value = it.parameter(name, node)
+    value.how, value.label = How.OPAQUE_CALL, "call"
+    return value
+
+
 def fit(it: Interpreter, receiver: Value, arguments: Arguments, node: ast.AST) -> None:
     """`model.fit(...)`: the forward pass, the compiled loss and a gradient, twice as in two steps."""
     if receiver.kind is Kind.INSTANCE:
         own = attributes.class_attribute(it, receiver.ref.cls, "train_step")
         if own is not None:
-            data = it.parameter("data", node)
+            data = batch(it, "data", node)
             for _ in range(2):
                 calls.call(it, attributes.bind(it, own, receiver, node), calls.Arguments((data,)), node)
             return
@@ -669,4 +767,4 @@ def _compiled_loss(it: Interpreter, loss: Value | None, y: Value, predicted: Val
         return it.operation(node, values, label="sum")
     outputs = it.leaves(predicted)
     value = calls.call(it, loss, calls.Arguments((y, outputs[0] if len(outputs) == 1 else predicted)), node)
-    return it.operation(node, (value,), label="reduce_mean")
+    return value

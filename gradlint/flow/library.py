@@ -55,7 +55,7 @@ def call_symbol(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AS
     handler = SYMBOLS.get(symbol)
     if handler is not None:
         return handler(it, arguments, node)
-    root = symbol.split(".")[0]
+    root = symbol.split(".", maxsplit=1)[0]
     if root == "builtins":
         return plain_call(it, arguments.every(), node)
     if symbol.startswith("tf.data."):
@@ -191,7 +191,9 @@ def _where(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
 
 def _top_k(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     value = arguments.positional[:1]
-    indices = it.operation(node, (), label="tf.math.top_k", dead=tuple((each, Cause.NON_DIFFERENTIABLE) for each in value))
+    indices = it.operation(
+        node, (), label="tf.math.top_k", dead=tuple((each, Cause.NON_DIFFERENTIABLE) for each in value)
+    )
     return it.tuple_of((it.operation(node, value, label="tf.math.top_k"), indices), node)
 
 
@@ -278,7 +280,11 @@ def _while_loop(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
         if test is not None:
             calls.call(it, test, calls.Arguments(tuple(state)), node)
         after = calls.call(it, body, calls.Arguments(tuple(state)), node)
-        parts = attributes.unpack(it, after, len(state), node) if len(state) > 1 or after.kind is Kind.CONTAINER else [after]
+        parts = (
+            attributes.unpack(it, after, len(state), node)
+            if len(state) > 1 or after.kind is Kind.CONTAINER
+            else [after]
+        )
         state = [it.join([old, new]) for old, new in zip(state, parts, strict=False)]
     return it.list_of(state, node)
 
@@ -357,7 +363,9 @@ def _map_structure(it: Interpreter, arguments: Arguments, node: ast.AST) -> Valu
         if len({len(each.elements) for each in contents}) == 1:
             rows = zip(*(each.elements for each in contents), strict=True)
             made = tuple(_map_structure(it, calls.Arguments((function, *row)), node) for row in rows)
-            return it.container(structures[0].ref.type, Items(made, contents[0].keys, all(each.exact for each in contents)), node)
+            return it.container(
+                structures[0].ref.type, Items(made, contents[0].keys, all(each.exact for each in contents)), node
+            )
     if any(each.kind is Kind.VARIABLES for each in structures):
         rows_ = tuple(attributes.element_of(it, each, node) for each in structures)
         return it.list_of([calls.call(it, function, calls.Arguments(rows_), node)], node, exact=False)
@@ -386,12 +394,22 @@ def _identity_decorator(it: Interpreter, arguments: Arguments, node: ast.AST) ->
     return it.fresh(Kind.FUNCTION, node, ref=Transformed(it.new_id(), "identity", it.plain(node)))
 
 
+def _caching_decorator(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+    """`functools.lru_cache(maxsize=...)`, and `functools.cache(f)` as a call."""
+    if arguments.positional and arguments.positional[0].kind is Kind.FUNCTION:
+        return it.fresh(Kind.FUNCTION, node, ref=Transformed(it.new_id(), "cache", arguments.positional[0]))
+    return it.fresh(Kind.FUNCTION, node, ref=Transformed(it.new_id(), "caching", it.plain(node)))
+
+
 def call_transformed(it: Interpreter, target: Transformed, arguments: Arguments, node: ast.AST) -> Value:
     """Call what a library decorator made of a function."""
     match target.transformer:
         case "contextmanager":
             made = LibraryObject(
-                it.new_id(), "contextmanager", (target.function, *arguments.positional), tuple(arguments.keywords.items())
+                it.new_id(),
+                "contextmanager",
+                (target.function, *arguments.positional),
+                tuple(arguments.keywords.items()),
             )
             return it.fresh(Kind.LIBRARY, node, ref=made)
         case "tf.custom_gradient" | "tf.grad_pass_through":
@@ -409,9 +427,27 @@ def call_transformed(it: Interpreter, target: Transformed, arguments: Arguments,
                 )
                 return it.container(value.ref.type, Items(made_values, items.keys, items.exact), node)
             return it.operation(node, (value, *arguments.every()), label="custom gradient")
+        case "cache":
+            return _call_cached(it, target, arguments, node)
         case "identity":
             return arguments.positional[0] if arguments.positional else it.plain(node)
     return calls.call(it, target.function, arguments, node)
+
+
+def _call_cached(it: Interpreter, target: Transformed, arguments: Arguments, node: ast.AST) -> Value:
+    """`functools.cache`: the same arguments give the very value of the first call."""
+    owner = arguments.positional[0].ref if arguments.positional else None
+    key = (owner.id if isinstance(owner, HeapObject) else target.id, f"<cached {target.id}>")
+    given = it.tuple_of(arguments.every())
+    kept = it.store.get(key)
+    if kept is not None and kept.kind is Kind.CONTAINER:
+        before, value = it.items(kept).elements
+        if before.kind is Kind.CONTAINER and it.alike(it.items(before).elements, it.items(given).elements):
+            return value
+    value = calls.call(it, target.function, arguments, node)
+    it.keep(value)
+    it.store.set(key, it.tuple_of((given, value)))
+    return value
 
 
 # -- Python's own ------------------------------------------------------------------------------
@@ -421,7 +457,9 @@ def _partial(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     if not arguments.positional:
         return it.unknown(node, "a partial of nothing", arguments.every())
     function, *rest = arguments.positional
-    return it.fresh(Kind.FUNCTION, node, ref=Partial(it.new_id(), function, tuple(rest), tuple(arguments.keywords.items())))
+    return it.fresh(
+        Kind.FUNCTION, node, ref=Partial(it.new_id(), function, tuple(rest), tuple(arguments.keywords.items()))
+    )
 
 
 def _to_list(type_: str) -> Handler:
@@ -536,6 +574,10 @@ def _getattr(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
         return it.unknown(node, "getattr of unknown arguments", arguments.every())
     owner, name = arguments.positional[:2]
     if name.kind is Kind.LITERAL and isinstance(name.ref, str):
+        if len(arguments.positional) > 2:
+            known = attributes.has_attribute(it, owner, name.ref)
+            if known is not None:
+                return attributes.get_attribute(it, owner, name.ref, node) if known else arguments.positional[2]
         found = attributes.get_attribute(it, owner, name.ref, node)
         return it.join([found, arguments.positional[2]]) if len(arguments.positional) > 2 else found
     return it.unknown(node, "an attribute whose name is computed", arguments.every())
@@ -639,6 +681,31 @@ def _load_model(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     return it.fresh(Kind.LAYER, node, ref=Layer(it.new_id(), "keras.models.Model"))
 
 
+def _flatten_structure(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+    value = arguments.positional[0] if arguments.positional else it.plain(node)
+    if value.kind is Kind.CONTAINER:
+        return it.list_of(it.leaves(value), node, exact=it.items(value).exact)
+    return value if value.kind in (Kind.UNKNOWN, Kind.VARIABLES) else it.list_of([value], node)
+
+
+def _reduce(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+    if len(arguments.positional) < 2:
+        return it.unknown(node, "reduce over nothing", arguments.every())
+    function, sequence, *start = arguments.positional
+    state = start[0] if start else attributes.element_of(it, sequence, node)
+    for _ in range(2):
+        element = attributes.element_of(it, sequence, node)
+        state = it.join([state, calls.call(it, function, calls.Arguments((state, element)), node)])
+    return state
+
+
+def _chain(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+    made = it.list_of((), node)
+    for value in arguments.every():
+        attributes.extend(it, made, value)
+    return made
+
+
 SYMBOLS: dict[str, Handler] = {
     "tf.GradientTape": lambda it, arguments, node: tapes.make_tape(it, "tf.GradientTape", arguments, node),
     "tf.autodiff.ForwardAccumulator": lambda it, arguments, node: tapes.make_tape(
@@ -670,8 +737,10 @@ SYMBOLS: dict[str, Handler] = {
     "tf.py_func": _numpy_function,
     "tf.numpy_function": _numpy_function,
     "tf.nest.map_structure": _map_structure,
-    "tf.nest.flatten": lambda it, arguments, node: _flatten(it, arguments, node),
-    "tf.nest.pack_sequence_as": lambda it, arguments, node: arguments.positional[-1] if arguments.positional else it.plain(node),
+    "tf.nest.flatten": _flatten_structure,
+    "tf.nest.pack_sequence_as": lambda it, arguments, node: (
+        arguments.positional[-1] if arguments.positional else it.plain(node)
+    ),
     "tf.gradients": _tf_gradients,
     "keras.backend.gradients": _tf_gradients,
     "tf.cast": _cast,
@@ -740,15 +809,16 @@ SYMBOLS: dict[str, Handler] = {
     "keras.utils.register_keras_serializable": _identity_decorator,
     "functools.partial": _partial,
     "functools.wraps": _identity_decorator,
-    "functools.lru_cache": _identity_decorator,
-    "functools.reduce": lambda it, arguments, node: _reduce(it, arguments, node),
+    "functools.lru_cache": _caching_decorator,
+    "functools.cache": _caching_decorator,
+    "functools.reduce": _reduce,
     "copy.copy": _same,
     "copy.deepcopy": _clone,
     "tqdm.tqdm": _same,
     "tqdm.trange": _silent,
     "tqdm.auto.tqdm": _same,
     "tqdm.notebook.tqdm": _same,
-    "itertools.chain": lambda it, arguments, node: _chain(it, arguments, node),
+    "itertools.chain": _chain,
     "contextlib.nullcontext": _nullcontext,
     "contextlib.suppress": _device_context,
     "types.SimpleNamespace": _namespace,
@@ -766,7 +836,9 @@ SYMBOLS: dict[str, Handler] = {
     "builtins.range": _range,
     "builtins.reversed": _reversed,
     "builtins.map": _map_builtin,
-    "builtins.filter": lambda it, arguments, node: _to_list("list")(it, calls.Arguments(arguments.positional[1:]), node),
+    "builtins.filter": lambda it, arguments, node: _to_list("list")(
+        it, calls.Arguments(arguments.positional[1:]), node
+    ),
     "builtins.sum": _sum,
     "math.fsum": _leave,
     "builtins.max": _minmax,
@@ -788,31 +860,6 @@ SYMBOLS: dict[str, Handler] = {
     "builtins.staticmethod": _transformer("builtins.staticmethod"),
     "builtins.classmethod": _transformer("builtins.classmethod"),
 }
-
-
-def _flatten(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
-    value = arguments.positional[0] if arguments.positional else it.plain(node)
-    if value.kind is Kind.CONTAINER:
-        return it.list_of(it.leaves(value), node, exact=it.items(value).exact)
-    return value if value.kind in (Kind.UNKNOWN, Kind.VARIABLES) else it.list_of([value], node)
-
-
-def _reduce(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
-    if len(arguments.positional) < 2:
-        return it.unknown(node, "reduce over nothing", arguments.every())
-    function, sequence, *start = arguments.positional
-    state = start[0] if start else attributes.element_of(it, sequence, node)
-    for _ in range(2):
-        element = attributes.element_of(it, sequence, node)
-        state = it.join([state, calls.call(it, function, calls.Arguments((state, element)), node)])
-    return state
-
-
-def _chain(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
-    made = it.list_of((), node)
-    for value in arguments.every():
-        attributes.extend(it, made, value)
-    return made
 
 
 # -- methods of library objects ----------------------------------------------------------------
@@ -843,7 +890,15 @@ def call_method(it: Interpreter, receiver: Value, name: str, arguments: Argument
 def _tensor_method(it: Interpreter, receiver: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:
     if name in ("numpy", "item", "tolist", "eval", "__array__", "numpy_function"):
         return plain_call(it, (receiver,), node)
-    if name in ("assign", "assign_add", "assign_sub", "scatter_nd_update", "scatter_update", "scatter_sub", "scatter_add"):
+    if name in (
+        "assign",
+        "assign_add",
+        "assign_sub",
+        "scatter_nd_update",
+        "scatter_update",
+        "scatter_sub",
+        "scatter_add",
+    ):
         return receiver if receiver.kind is Kind.VARIABLE else it.plain(node)
     if name in ("get_shape", "set_shape", "consumers", "eval", "is_initialized"):
         return it.plain(node)
@@ -871,7 +926,11 @@ def _container_method(it: Interpreter, receiver: Value, name: str, arguments: Ar
             it.set_items(receiver, Items())
             return it.plain(node)
         case "pop" | "popleft" | "get" | "setdefault":
-            found = attributes.get_item(it, receiver, first, node) if first is not None else attributes.element_of(it, receiver, node)
+            found = (
+                attributes.get_item(it, receiver, first, node)
+                if first is not None
+                else attributes.element_of(it, receiver, node)
+            )
             if name == "setdefault" and len(arguments.positional) > 1 and first is not None:
                 if not (items.keys and first.kind is Kind.LITERAL and first.ref in items.keys):
                     found = it.join([found, arguments.positional[1]]) if items.elements else arguments.positional[1]
@@ -900,7 +959,10 @@ def _container_method(it: Interpreter, receiver: Value, name: str, arguments: Ar
             if first is not None and first.kind is Kind.CONTAINER:
                 other = it.items(first)
                 if items.exact and other.exact and items.keys is not None and other.keys is not None:
-                    merged = {**dict(zip(items.keys, items.elements, strict=True)), **dict(zip(other.keys, other.elements, strict=True))}
+                    merged = {
+                        **dict(zip(items.keys, items.elements, strict=True)),
+                        **dict(zip(other.keys, other.elements, strict=True)),
+                    }
                     it.set_items(receiver, Items(tuple(merged.values()), tuple(merged)))
                     return it.plain(node)
                 it.set_items(receiver, Items((*items.elements, *other.elements), None, exact=False))
@@ -942,7 +1004,9 @@ def _object_method(it: Interpreter, receiver: Value, name: str, arguments: Argum
             for value in arguments.every():
                 it.escape(value)
         if name == "reduce":
-            return it.operation(node, (), label="reduce", dead=tuple((value, Cause.STATE) for value in arguments.every()))
+            return it.operation(
+                node, (), label="reduce", dead=tuple((value, Cause.STATE) for value in arguments.every())
+            )
         if name in ("as_numpy_iterator", "cardinality", "element_spec"):
             return it.plain(node)
         if name in ("get_next",):
@@ -982,7 +1046,20 @@ def _object_method(it: Interpreter, receiver: Value, name: str, arguments: Argum
         return it.plain(node)
     if symbol in ("tf.random.Generator",) or "Generator" in symbol:
         return it.operation(node, arguments.every(), label=name)
-    if symbol.startswith(("tf.train", "tf.summary", "tf.io", "tf.config", "keras.callbacks", "tf.saved_model", "tf.profiler", "keras.utils", "keras.preprocessing", "keras.datasets")):
+    if symbol.startswith(
+        (
+            "tf.train",
+            "tf.summary",
+            "tf.io",
+            "tf.config",
+            "keras.callbacks",
+            "tf.saved_model",
+            "tf.profiler",
+            "keras.utils",
+            "keras.preprocessing",
+            "keras.datasets",
+        )
+    ):
         return it.plain(node)
     return it.opaque_call(node, (receiver, *arguments.every()), f"`{name}` of `{symbol}` is not modelled", getter=True)
 
@@ -1048,7 +1125,11 @@ def _function_method(it: Interpreter, receiver: Value, name: str, arguments: Arg
             if inner.kind is Kind.INSTANCE:
                 keras_objects.inherited_init(it, inner, arguments)
             return it.plain(node)
-        if inner.kind is Kind.INSTANCE and keras_objects.is_keras_family(inner.ref.cls) and name in keras_objects.KERAS_METHODS:
+        if (
+            inner.kind is Kind.INSTANCE
+            and keras_objects.is_keras_family(inner.ref.cls)
+            and name in keras_objects.KERAS_METHODS
+        ):
             if name in ("build", "train_step", "test_step"):
                 return it.plain(node)
             return keras_objects.call_keras_method(it, inner, name, arguments, node)

@@ -6,6 +6,8 @@ the target backwards, once per gradient call, and again along one way for the on
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -84,12 +86,6 @@ def _held(it: Interpreter, values: Iterable[Value]) -> list[Value]:
 
 
 def _own_members(it: Interpreter, value: Value) -> frozenset[int]:
-    if isinstance(value.ref, Variable):
-        variable = value.ref
-        own = {variable.id}
-        if variable.owner is not None:
-            own.add(variable.owner.id)
-        return frozenset(own)
     return keras_objects.members(it, value)[0]
 
 
@@ -103,17 +99,52 @@ def touches(found: Reach, source: SourceAsked) -> bool:
     return bool(source.members & found.members)
 
 
-def covers(it: Interpreter, found: Reach, source: SourceAsked) -> Value | None:
-    """An unknown on the way that may stand for, or have used, the source; None when there is none."""
+def covers(it: Interpreter, found: Reach, source: SourceAsked, *, trust_losses: bool = False) -> Value | None:
+    """An unknown on the way that may stand for, or have used, the source; None when there is none.
+
+    With `trust_losses`, a call named like a loss is taken to use what it is given and nothing else.
+    """
     if found.symbolic is not None:
         return found.symbolic
     for value in found.opaque:
+        if trust_losses and is_plain_loss(value, source):
+            continue
         if _known_to_strangers(it, source, value.serial):
             return value
     for value in found.loose:
         if _may_alias(it, value, source):
             return value
     return None
+
+
+#: Names of things that are called to compute a loss from what they are given, and hold no model.
+_LOSS_NAME = re.compile(
+    r"^_*(loss|loss_?(fn|fun|func|function|object|obj|op)|criterion|objective|mse|bce|cross_?entropy)(_fn|_fun|_func)?\d*_*$",
+    re.I,
+)
+
+
+def is_plain_loss(call: Value, source: SourceAsked) -> bool:
+    """Whether an unknown call is named like a loss object and is given nothing that holds the source."""
+    node = call.node
+    if not isinstance(node, ast.Call) or not call.inputs:
+        return False
+    function = node.func
+    name = (
+        function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
+    )
+    callee = call.inputs[0].root if call.inputs[0].root is not None else call.inputs[0]
+    imported = callee.how is How.PARAMETER and callee.serial == 0  # it cannot hold what was made here
+    if not imported and not (call.assumed and _LOSS_NAME.match(name)):
+        return False
+    owner = source.value.ref.owner if source.value.kind is Kind.VARIABLES else None
+    for given in call.inputs[1:]:
+        if given is owner or given.kind in (Kind.INSTANCE, Kind.LAYER, Kind.FUNCTION, Kind.METHOD, Kind.VARIABLES):
+            return False
+        if given.how in (How.PARAMETER, How.PART) and owner is not None and isinstance(owner, Value):
+            if given.serial == (owner.root or owner).serial:
+                return False
+    return True
 
 
 def _known_to_strangers(it: Interpreter, source: SourceAsked, clock: int) -> bool:

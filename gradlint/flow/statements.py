@@ -398,7 +398,9 @@ def _run_with_items(it: Interpreter, items: list[ast.withitem], node: ast.With |
         it,
         manager,
         item.context_expr,
-        lambda entered: _ignore_none(assign(it, item.optional_vars, entered)) if item.optional_vars is not None else None,
+        lambda entered: (
+            _ignore_none(assign(it, item.optional_vars, entered)) if item.optional_vars is not None else None
+        ),
         lambda: _run_with_items(it, rest, node),
         _tape_name(item),
     )
@@ -536,9 +538,7 @@ def make_function(it: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef,
 def plain_function(it: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Value:
     """The function object of a `def` or lambda before its decorators."""
     defaults = tuple(expressions.evaluate(it, each) for each in node.args.defaults)
-    keyword_defaults = tuple(
-        None if each is None else expressions.evaluate(it, each) for each in node.args.kw_defaults
-    )
+    keyword_defaults = tuple(None if each is None else expressions.evaluate(it, each) for each in node.args.kw_defaults)
     made = Function(it.new_id(), node, it.frame, defaults, keyword_defaults)
     it.functions.append(made)
     return it.fresh(Kind.FUNCTION, node, ref=made)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from gradlint.flow import keras_objects
 from gradlint.flow.events import KerasVariableWatched, TapeConsumed
 from gradlint.flow.interpreter import Interpreter
-from gradlint.flow.objects import Function, Tape, Variable, VariableSet
+from gradlint.flow.objects import Function, Instance, Tape, Variable, VariableSet
 from gradlint.flow.scopes import Frame
-from gradlint.flow.values import How, Kind, Value, alternatives, constants, is_literal
+from gradlint.flow.values import How, Kind, Value, alternatives, constants
 
 if TYPE_CHECKING:
     from gradlint.flow.calls import Arguments
@@ -156,7 +156,10 @@ def call_method(it: Interpreter, receiver: Value, name: str, arguments: Argument
                 _watch(it, [tape], watched, node)
             return it.plain(node)
         case "gradient" | "jacobian" | "batch_jacobian":
-            target, sources = arguments.get(0, "target"), arguments.get(1, "source" if name == "batch_jacobian" else "sources")
+            target, sources = (
+                arguments.get(0, "target"),
+                arguments.get(1, "source" if name == "batch_jacobian" else "sources"),
+            )
             if target is None or sources is None:
                 return it.unknown(node, "the arguments of the gradient call are not known", arguments.every())
             return ask(it, name, [tape], target, sources, node, arguments)
@@ -169,9 +172,7 @@ def call_method(it: Interpreter, receiver: Value, name: str, arguments: Argument
         case "stop_recording":
             from gradlint.flow.objects import LibraryObject
 
-            return it.fresh(
-                Kind.LIBRARY, node, ref=LibraryObject(it.new_id(), "tape.stop_recording", (receiver,))
-            )
+            return it.fresh(Kind.LIBRARY, node, ref=LibraryObject(it.new_id(), "tape.stop_recording", (receiver,)))
         case "reset":
             _reset(it, tape)
             return it.plain(node)
@@ -218,13 +219,16 @@ def _watch(it: Interpreter, watching: list[Tape], watched: Value, node: ast.AST)
         it.watched[value.serial] = it.watched.get(value.serial, 0) | mask
         it.watch_nodes.setdefault((value.serial, watching[0].id), node)
         _watch_ids(it, value, mask)
+        if value.kind is Kind.VARIABLES and keras_objects.is_keras_owned(value) and it.keras_3:
+            name = ast.unparse(value.node) if isinstance(value.node, ast.Attribute) else "variables"
+            it.events.append((KerasVariableWatched, node, it.frame, Variable(0, name, True, None, None), it.doubt == 0))
         if value.how is How.JOIN:
             stack.extend(value.inputs)
         elif value.kind is Kind.CONTAINER:
             stack.extend(it.items(value).elements)
         elif value.kind is Kind.VARIABLE and isinstance(value.ref, Variable) and value.ref.keras:
             variable: Variable = value.ref
-            if variable.escaped_at != 0 or variable.owner is not None:
+            if it.keras_3 and (variable.escaped_at != 0 or variable.owner is not None):
                 certain = it.doubt == 0
                 it.events.append((KerasVariableWatched, node, it.frame, variable, certain))
 
@@ -260,13 +264,13 @@ def ask(
     """A gradient is asked: remember the question, and return what TensorFlow hands back."""
     call_arguments = node.args if isinstance(node, ast.Call) else []
     keywords = {each.arg: each.value for each in node.keywords} if isinstance(node, ast.Call) else {}
+    if name in ("fit", "minimize", "jvp"):
+        call_arguments, keywords = call_arguments[:1] if name != "fit" else [], {}
     sources_node = call_arguments[1] if len(call_arguments) > 1 else keywords.get("sources", keywords.get("source"))
     target_node = call_arguments[0] if call_arguments else keywords.get("target")
-    listed = _listed(it, sources, sources_node)
+    listed = _listed(it, sources, sources_node, _owner_text(name, node))
     unconnected = arguments.get(3, "unconnected_gradients")
-    zero = unconnected is not None and (
-        is_literal(unconnected, "zero") or (unconnected.kind is Kind.SYMBOL and unconnected.ref.endswith(".ZERO"))
-    )
+    zero = unconnected is not None and unconnected.kind is Kind.SYMBOL and unconnected.ref.endswith(".ZERO")
     if not it.alive:
         return result(it, target, sources, node)  # something before it raises
     it.asked.append(
@@ -286,7 +290,8 @@ def ask(
     )
     for tape in asked_of:
         _consume(it, tape, node)
-    return result(it, target, sources, node)
+    weights = arguments.get(2, "output_gradients")
+    return result(it, target, sources, node, weights)
 
 
 def _consume(it: Interpreter, tape: Tape, node: ast.AST) -> None:
@@ -309,18 +314,38 @@ def _consume(it: Interpreter, tape: Tape, node: ast.AST) -> None:
 _SOURCE_KINDS = frozenset({Kind.UNKNOWN, Kind.TENSOR, Kind.VARIABLE, Kind.VARIABLES, Kind.SYMBOLIC, Kind.PLAIN})
 
 
-def ask_unknown(it: Interpreter, name: str, target: Value | None, sources: Value | None, node: ast.AST, because: str) -> None:
+def ask_unknown(
+    it: Interpreter, name: str, target: Value | None, sources: Value | None, node: ast.AST, because: str
+) -> None:
     """A gradient call whose tape cannot be told: counted as undecided."""
     listed = _listed(it, sources, None) if sources is not None else []
     if not listed:
         nothing = it.plain(node)
         listed = [SourceAsked("the sources", nothing, 0, frozenset(), True)]
     it.asked.append(
-        Asked(node, it.frame, name, (), (target,) if target is not None else (), tuple(listed), False, False, it.tick(), because)
+        Asked(
+            node,
+            it.frame,
+            name,
+            (),
+            (target,) if target is not None else (),
+            tuple(listed),
+            False,
+            False,
+            it.tick(),
+            because,
+        )
     )
 
 
-def _listed(it: Interpreter, sources: Value, node: ast.AST | None) -> list[SourceAsked]:
+def _owner_text(name: str, node: ast.AST) -> str:
+    """What `fit` trains, in the user's words."""
+    if name == "fit" and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return f"{ast.unparse(node.func.value)}.trainable_variables"
+    return "the sources"
+
+
+def _listed(it: Interpreter, sources: Value, node: ast.AST | None, fallback: str = "the sources") -> list[SourceAsked]:
     found: list[SourceAsked] = []
 
     def add(value: Value, text: str) -> None:
@@ -329,6 +354,13 @@ def _listed(it: Interpreter, sources: Value, node: ast.AST | None) -> list[Sourc
         if value.kind not in _SOURCE_KINDS:
             value = it.part(value, value.node)  # an attribute that is not known here
         members, open_members = keras_objects.members(it, value)
+        if (
+            value.kind is Kind.VARIABLES
+            and isinstance(value.ref.owner, Instance)
+            and not open_members
+            and members <= {value.ref.owner.id}
+        ):
+            return  # nothing is known to be in it
         found.append(SourceAsked(text, value, _tracked_source(it, value), members, open_members))
         for part in keras_objects.parts_of_set(it, value):
             part_members, part_open = keras_objects.members(it, part)
@@ -350,14 +382,20 @@ def _listed(it: Interpreter, sources: Value, node: ast.AST | None) -> list[Sourc
                 value = it.list_of(merged, node)
         if value.kind is Kind.CONTAINER:
             items = it.items(value)
-            nodes = node.elts if isinstance(node, ast.List | ast.Tuple) and len(node.elts) == len(items.elements) else None
+            nodes = (
+                node.elts if isinstance(node, ast.List | ast.Tuple) and len(node.elts) == len(items.elements) else None
+            )
             for position, element in enumerate(items.elements):
                 inner = nodes[position] if nodes else None
-                walk(element, inner, ast.unparse(inner) if inner is not None else label_of(element, f"{text}[{position}]"))
+                walk(
+                    element,
+                    inner,
+                    ast.unparse(inner) if inner is not None else label_of(element, f"{text}[{position}]"),
+                )
         else:
             add(value, text)
 
-    walk(sources, node, ast.unparse(node) if node is not None else label_of(sources, "the sources"))
+    walk(sources, node, ast.unparse(node) if node is not None else label_of(sources, fallback))
     return found
 
 
@@ -381,12 +419,13 @@ def label_of(value: Value, fallback: str) -> str:
     return value.label if value.how is How.PARAMETER and not value.label.startswith("<") else fallback
 
 
-def result(it: Interpreter, target: Value, sources: Value, node: ast.AST) -> Value:
-    """Gradients in the structure of the sources."""
+def result(it: Interpreter, target: Value, sources: Value, node: ast.AST, weights: Value | None = None) -> Value:
+    """Gradients in the structure of the sources; they also depend on `output_gradients`, linearly."""
+    over = (target,) if weights is None else (target, weights)
 
     def one(source: Value) -> Value:
         kind = Kind.UNKNOWN if source.kind is Kind.UNKNOWN else Kind.TENSOR
-        return it.operation(node, (target,), label="gradient", how=How.GRADIENT, kind=kind)
+        return it.operation(node, over, label="gradient", how=How.GRADIENT, kind=kind)
 
     if sources.kind is Kind.CONTAINER:
         items = it.items(sources)
@@ -395,7 +434,9 @@ def result(it: Interpreter, target: Value, sources: Value, node: ast.AST) -> Val
             from gradlint.flow.objects import Items
 
             return it.container("dict", Items(tuple(gradients), items.keys, items.exact), node)
-        return it.list_of(gradients, node, exact=items.exact and not any(e.kind is Kind.VARIABLES for e in items.elements))
+        return it.list_of(
+            gradients, node, exact=items.exact and not any(e.kind is Kind.VARIABLES for e in items.elements)
+        )
     if sources.kind is Kind.VARIABLES:
         gradient = one(sources)
         gradient.kind = Kind.TENSOR

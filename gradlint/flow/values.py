@@ -75,6 +75,7 @@ class Value:
     """
 
     __slots__ = (
+        "assumed",
         "because",
         "dead",
         "dtype",
@@ -126,6 +127,7 @@ class Value:
         self.shape = shape
         self.root = root
         self.because = because
+        self.assumed = False  # what it is was concluded from its name
 
     def __repr__(self) -> str:
         return f"<{self.kind.name} {self.how.name} #{self.serial} {self.label or self.ref or ''}>"
@@ -152,10 +154,7 @@ FALSE = constant(False)
 def is_literal(value: Value | None, literal: object) -> bool:
     """Whether the value is exactly this Python constant."""
     return (
-        value is not None
-        and value.kind is Kind.LITERAL
-        and type(value.ref) is type(literal)
-        and value.ref == literal
+        value is not None and value.kind is Kind.LITERAL and type(value.ref) is type(literal) and value.ref == literal
     )
 
 

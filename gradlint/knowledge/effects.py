@@ -40,7 +40,9 @@ _FRESH_NAMES = frozenset(
     "zeros ones fill eye range linspace_like placeholder arange full empty zeros_initializer ones_initializer "
     "SeedGenerator set_seed executing_eagerly get_logger set_random_seed".split()
 )
-_DISCRETE = frozenset("categorical stateless_categorical multinomial binomial stateless_binomial randint shuffle".split())
+_DISCRETE = frozenset(
+    "categorical stateless_categorical multinomial binomial stateless_binomial randint shuffle".split()
+)
 _STOPPED = frozenset({"tf.stop_gradient", "tf.nondifferentiable_batch_function"})
 _ACCURACY = frozenset(
     "binary_accuracy categorical_accuracy sparse_categorical_accuracy top_k_categorical_accuracy "

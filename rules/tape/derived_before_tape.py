@@ -35,9 +35,7 @@ No fix: moving code changes how often it runs.
 
 from gradlint.flow.events import Making, Moment, SourcesStarved
 from gradlint.rule import Finding, Severity, rule
-
 from gradlint.verdicts import Cause
-
 
 
 @rule("GL102", "derived-before-tape", Severity.ERROR, since="0.1.0")
@@ -54,4 +52,5 @@ def derived_before_tape(starved: SourcesStarved) -> Finding | None:
         f"{starved.consequence}: `{cut.code}` is computed outside the tape",
         instead=f"compute `{cut.code}` under `{starved.tape.name}`",
         trace=starved.trace,
+        severity=Severity.WARNING if cut.assumed else None,
     )

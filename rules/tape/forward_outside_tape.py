@@ -36,11 +36,9 @@ No fix: moving code changes how often it runs.
 
 from gradlint.flow.events import Making, Moment, SourcesStarved
 from gradlint.rule import Finding, Severity, rule
-
 from gradlint.verdicts import Cause
 
 _WHEN = {Moment.BEFORE: "before the tape opens", Moment.AFTER: "after the tape closed"}
-
 
 
 @rule("GL101", "forward-outside-tape", Severity.ERROR, since="0.1.0")
@@ -55,4 +53,5 @@ def forward_outside_tape(starved: SourcesStarved) -> Finding | None:
         f"{starved.consequence}: `{cut.code}` is computed {_WHEN[cut.moment]}",
         instead=f"compute `{cut.code}` under `{starved.tape.name}`",
         trace=starved.trace,
+        severity=Severity.WARNING if cut.assumed else None,
     )

@@ -32,11 +32,9 @@ No fix: `gradient(target, x[i])` becomes `gradient(target, x)[i]` only where `x`
 - [Introduction to gradients and automatic differentiation](https://www.tensorflow.org/guide/autodiff)
 """
 
-from gradlint.flow.events import SourcesStarved, SourceSort
+from gradlint.flow.events import SourceSort, SourcesStarved
 from gradlint.rule import Finding, Severity, rule
-
 from gradlint.verdicts import Cause
-
 
 
 @rule("GL106", "fresh-slice-as-source", Severity.ERROR, since="0.1.0")

@@ -36,9 +36,7 @@ No fix: moving code changes how often it runs.
 
 from gradlint.flow.events import Moment, SourcesStarved
 from gradlint.rule import Finding, Severity, rule
-
 from gradlint.verdicts import Cause
-
 
 
 @rule("GL115", "gradient-outside-outer-tape", Severity.ERROR, since="0.1.0")

@@ -35,9 +35,7 @@ No fix: moving code changes how often it runs.
 
 from gradlint.flow.events import Moment, SourcesStarved
 from gradlint.rule import Finding, Severity, rule
-
 from gradlint.verdicts import Cause
-
 
 
 @rule("GL114", "recording-stopped", Severity.ERROR, since="0.1.0")

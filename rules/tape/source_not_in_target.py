@@ -33,17 +33,15 @@ No fix: moving code changes how often it runs.
 - [Introduction to gradients and automatic differentiation](https://www.tensorflow.org/guide/autodiff)
 """
 
-from gradlint.flow.events import SourcesStarved, SourceSort
+from gradlint.flow.events import SourceSort, SourcesStarved
 from gradlint.rule import Finding, Severity, rule
-
 from gradlint.verdicts import Cause
-
 
 
 @rule("GL108", "source-not-in-target", Severity.ERROR, since="0.1.0")
 def source_not_in_target(starved: SourcesStarved) -> Finding | None:
     cut = starved.cut
-    if cut.cause is not Cause.NOT_IN_TARGET or starved.zero_for_unconnected:
+    if cut.cause is not Cause.NOT_IN_TARGET or starved.zero_for_unconnected or starved.tape.implicit:
         return None
     if starved.sources[0].sort is SourceSort.DERIVED:
         return None  # fresh-slice-as-source

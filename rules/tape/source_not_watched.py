@@ -32,9 +32,8 @@ No fix yet: where the tensor is first used decides where the watch has to stand.
 - [Introduction to gradients and automatic differentiation](https://www.tensorflow.org/guide/autodiff)
 """
 
-from gradlint.flow.events import SourcesStarved, SourceSort
+from gradlint.flow.events import SourceSort, SourcesStarved
 from gradlint.rule import Finding, Severity, rule
-
 from gradlint.verdicts import Cause
 
 _WHY = {
@@ -42,7 +41,6 @@ _WHY = {
     SourceSort.UNWATCHED_VARIABLE: "not watched: `{tape}` has `watch_accessed_variables=False`",
     SourceSort.VARIABLES: "not watched by `{tape}`",
 }
-
 
 
 @rule("GL104", "source-not-watched", Severity.ERROR, since="0.1.0")

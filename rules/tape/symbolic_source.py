@@ -33,9 +33,7 @@ No fix.
 
 from gradlint.flow.events import SymbolicSourceAsked
 from gradlint.rule import Finding, Severity, rule
-
 from gradlint.verdicts import Cause, Verdict
-
 
 
 @rule("GL113", "symbolic-source", Severity.ERROR, since="0.1.0")

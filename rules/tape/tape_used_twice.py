@@ -32,9 +32,7 @@ No fix: `persistent=True` keeps all intermediate tensors alive.
 
 from gradlint.flow.events import TapeConsumed
 from gradlint.rule import Finding, Severity, rule
-
 from gradlint.verdicts import Cause, Verdict
-
 
 
 @rule("GL109", "tape-used-twice", Severity.ERROR, since="0.1.0")

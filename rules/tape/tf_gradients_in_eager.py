@@ -32,9 +32,7 @@ No fix.
 
 from gradlint.flow.events import GradientsAskedInEager
 from gradlint.rule import Finding, Severity, rule
-
 from gradlint.verdicts import Cause, Verdict
-
 
 
 @rule("GL110", "tf-gradients-in-eager", Severity.ERROR, since="0.1.0")

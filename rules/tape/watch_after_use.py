@@ -37,9 +37,7 @@ No fix yet: the first use has to be known.
 
 from gradlint.flow.events import SourcesStarved
 from gradlint.rule import Finding, Severity, rule
-
 from gradlint.verdicts import Cause
-
 
 
 @rule("GL105", "watch-after-use", Severity.ERROR, since="0.1.0")

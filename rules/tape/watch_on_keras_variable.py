@@ -29,9 +29,7 @@ No fix yet.
 
 from gradlint.flow.events import KerasVariableWatched
 from gradlint.rule import Finding, Severity, rule
-
 from gradlint.verdicts import Cause, Verdict
-
 
 
 @rule("GL112", "watch-on-keras-variable", Severity.ERROR, since="0.1.0")

@@ -33,9 +33,7 @@ No fix: moving code changes how often it runs.
 
 from gradlint.flow.events import SourcesStarved
 from gradlint.rule import Finding, Severity, rule
-
 from gradlint.verdicts import Cause
-
 
 
 @rule("GL107", "wrong-tape", Severity.ERROR, since="0.1.0")
@@ -49,4 +47,5 @@ def wrong_tape(starved: SourcesStarved) -> Finding | None:
         f"{starved.consequence}: `{starved.target}` was recorded by {by}, not by `{starved.tape.name}`",
         instead="ask the tape that was open when the loss was computed",
         trace=starved.trace,
+        severity=Severity.WARNING if cut.assumed else None,
     )
