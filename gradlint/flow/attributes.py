@@ -14,6 +14,7 @@ from gradlint.flow.objects import (
     Function,
     Instance,
     Items,
+    Layer,
     LibraryMethod,
     LibraryObject,
     Super,
@@ -98,6 +99,9 @@ def get_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) -> Val
             return method_of(it, base, name, node)
         case Kind.LIBRARY:
             return _library_attribute(it, base, name, node)
+        case Kind.CONTAINER if name in base.ref.fields:
+            elements = it.items(base).elements
+            return elements[base.ref.fields.index(name)]
         case Kind.LITERAL if base.ref is None:
             return it.unknown_global(f"<{name} of None>", f"`{name}` of a value that is None as far as it was followed")
     return method_of(it, base, name, node)
@@ -207,6 +211,11 @@ def has_attribute(it: Interpreter, value: Value, name: str) -> bool | None:
     return False
 
 
+def is_empty(it: Interpreter, value: Value) -> bool:
+    """Whether a value is a container that can be filled and that nothing in sight has filled."""
+    return value.kind is Kind.CONTAINER and value.ref.type != "tuple" and not it.items(value).elements
+
+
 def instance_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) -> Value:
     """An attribute of an object of this file's classes."""
     instance: Instance = base.ref
@@ -215,13 +224,20 @@ def instance_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) -
         return bind(it, found, base, node)
     own = it.read_cell(instance, name)
     if own is not None:
-        if instance.open_self and name in it.relevance.assigned_outside_init:
-            return it.unknown_global(f"<self{instance.id}.{name}>", f"`self.{name}` is also set outside `__init__`")
+        if instance.open_self and (name in it.relevance.assigned_outside_init or is_empty(it, own)):
+            because = f"`self.{name}` is also set outside `__init__`"
+            return it.join([own, it.state_unknown(f"<self{instance.id}.{name}>", because, node)])
         return own
     if found is not None:
         if instance.open_self and _is_overridden(it, instance.cls, name):
             return _open_part(it, base, name, node)
-        return bind(it, found, base, node)
+        bound = bind(it, found, base, node)
+        if instance.open_self and not isinstance(found.ref, Function | Transformed):
+            return it.join([bound, it.state_unknown(f"<self{instance.id}.{name}>", f"`{name}` may be set anew", node)])
+        if instance.open_self and isinstance(found.ref, Transformed) and found.ref.transformer == "staticmethod":
+            if found.node is None or not isinstance(found.node, ast.FunctionDef):
+                return it.join([bound, it.state_unknown(f"<self{instance.id}.{name}>", f"`{name}` may be set anew", node)])
+        return bound
     if keras_objects.is_keras_family(instance.cls) or keras_objects.is_module_family(instance.cls):
         return keras_objects.inherited_attribute(it, base, name, node)
     if instance.open_self or instance.cls.open_base or instance.escaped_at is not None:
@@ -295,14 +311,32 @@ def set_attribute(it: Interpreter, base: Value, name: str, value: Value, node: a
             old = it.store.get((way.ref.id, name))
         stored = value if old is None else it.join([old, value])
         match way.kind:
-            case Kind.INSTANCE | Kind.LAYER | Kind.LIBRARY | Kind.CLASS:
+            case Kind.LAYER:
+                if value.kind not in (Kind.LITERAL, Kind.PLAIN):
+                    way.ref.open_parts = True  # what calling it reads is not the library's alone any more
+                    it.escape(way)
+                it.write_cell(way.ref, name, stored)
+            case Kind.INSTANCE | Kind.LIBRARY | Kind.CLASS:
                 it.write_cell(way.ref, name, stored)
             case Kind.UNKNOWN:
                 it.escape(value)
+                _open_members(it, way)
                 it.store.set((-way.serial - 1, name), stored)
                 it.written_at[(-way.serial - 1, name)] = it.tick()
             case _:
                 it.escape(value)
+
+
+def _open_members(it: Interpreter, written: Value) -> None:
+    """Something inside a known object was written to, no telling what: any layer of it may now read anything."""
+    root = written.root
+    if root is None or root.kind not in (Kind.INSTANCE, Kind.LAYER):
+        return
+    it.escape(root)
+    for member in sorted(keras_objects.members(it, root)[0]):
+        layer = it.objects.get(member)
+        if isinstance(layer, Layer):
+            layer.open_parts = True
 
 
 # -- items -------------------------------------------------------------------------------------

@@ -104,7 +104,11 @@ def _call_alternatives(it: Interpreter, function: Value, arguments: Arguments, n
         return call(it, ways[0], arguments, node)
     from gradlint.flow.expressions import in_arms
 
-    return in_arms(it, [lambda way=way: call(it, way, arguments, node) for way in ways])  # type: ignore[misc]
+    it.doubt += 1  # only one of them is called
+    try:
+        return in_arms(it, [lambda way=way: call(it, way, arguments, node) for way in ways])  # type: ignore[misc]
+    finally:
+        it.doubt -= 1
 
 
 def name_called(node: ast.AST) -> str:
@@ -167,6 +171,8 @@ def call_function(
     if _is_abstract(function.node):
         return it.opaque_call(node, arguments.every(), f"`{function.name}` is left to subclasses", getter=False)
     receiver = arguments.positional[0] if function.owner is not None and arguments.positional else None
+    if receiver is not None and isinstance(receiver.ref, Instance) and receiver.ref.open_self and _is_hook(function.node):
+        return it.opaque_call(node, arguments.every(), f"`{function.name}` may be written anew in a subclass")
     receiver_id = receiver.ref.id if receiver is not None and isinstance(receiver.ref, Instance) else 0
     key = (function.node, receiver_id)
     if (
@@ -224,7 +230,7 @@ def call_function(
     if not exits.returns:
         return it.fresh(Kind.LITERAL, node, ref=None)
     if frame.names.yields:
-        return it.list_of(exits.yields, node, exact=False)
+        return it.container("generator", Items(tuple(exits.yields), None, exact=False), node)
     returned = [value for value, _ in exits.returns]
     for value in returned:
         if value.kind is Kind.FUNCTION and isinstance(value.ref, Function) and value.ref.frame is frame:
@@ -241,6 +247,21 @@ def _is_abstract(node: ast.AST) -> bool:
     if not body:
         return True
     return len(body) == 1 and (isinstance(body[0], ast.Pass) or _raises_not_implemented(body[0]))
+
+
+def _is_hook(node: ast.AST) -> bool:
+    """Whether a method only returns a constant, for subclasses to do better."""
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return False
+    body = [each for each in node.body if not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))]
+    if len(body) != 1 or not isinstance(body[0], ast.Return):
+        return False
+    value = body[0].value
+    if isinstance(value, ast.Call):
+        return all(isinstance(each, ast.Constant) for each in value.args) and not value.keywords and bool(value.args)
+    if isinstance(value, ast.List | ast.Tuple | ast.Set):
+        return not value.elts
+    return value is None or isinstance(value, ast.Constant) or (isinstance(value, ast.Dict) and not value.keys)
 
 
 def _raises_not_implemented(node: ast.stmt) -> bool:
@@ -356,6 +377,8 @@ def decorate(it: Interpreter, decorator: Value, function: Value, node: ast.AST) 
             return _transformed(it, "cached_property", function, node)
         case "abc.abstractproperty":
             return _transformed(it, "property", function, node)
+        case "functools.singledispatch" | "functools.singledispatchmethod":
+            return it.unknown(node, "chosen by type at run time", (function,))
         case "functools.lru_cache" | "functools.cache":
             return _transformed(it, "cache", function, node)
         case "contextlib.contextmanager" | "contextlib.asynccontextmanager" | "tf_contextlib.contextmanager":
@@ -368,7 +391,9 @@ def decorate(it: Interpreter, decorator: Value, function: Value, node: ast.AST) 
         return decorator.ref.receiver
     # An unknown decorator: the function is followed, and strangers may call it too.
     if isinstance(function.ref, Function):
-        function.ref.open_call = function.ref.open_call or not _IDENTITY.search(name or ast.unparse(node))
+        if not _IDENTITY.search(name or ast.unparse(node)):
+            function.ref.open_call = True
+            it.escape(function)
     return function
 
 

@@ -12,7 +12,7 @@ from gradlint.flow.objects import Container, Function, Items
 from gradlint.flow.scopes import Frame, comprehension_names
 from gradlint.flow.store import Delta, Key
 from gradlint.flow.symbols import canonical
-from gradlint.flow.values import DType, How, Kind, Value, is_literal
+from gradlint.flow.values import DType, How, Kind, Value, alternatives, is_literal
 from gradlint.verdicts import Cause
 
 Handler = Callable[[Interpreter, ast.AST], Value]
@@ -64,6 +64,8 @@ def read_name(it: Interpreter, name: str, node: ast.AST) -> Value:
 def _read_global(it: Interpreter, name: str, node: ast.AST) -> Value:
     value = it.store.get((it.module.id, name))
     if value is not None:
+        if it.open_code and (name in it.relevance.global_statements or attributes.is_empty(it, value)):
+            return it.join([value, it.state_unknown(name, f"`{name}` may be set or filled from elsewhere", node)])
         if (
             it.open_code
             and name in it.relevance.rebound_globals
@@ -133,6 +135,11 @@ def binary(it: Interpreter, op: ast.operator, left: Value, right: Value, node: a
         return _fold(it, op, left, right, node)
     if Kind.INSTANCE in kinds:
         return _overloaded(it, op, left, right, node)
+    if isinstance(op, ast.Add | ast.BitOr):
+        parts = [_as_sequence(it, value) for value in (left, right)]
+        if all(part is not None for part in parts) and (isinstance(op, ast.Add) or Kind.CONTAINER in kinds):
+            left, right = (part for part in parts if part is not None)
+            return _concatenate(it, left, right, node, merge=isinstance(op, ast.BitOr))
     if isinstance(op, ast.Add) and (_is_sequence(left) or _is_sequence(right)):
         if not any(kind in _TENSORS for kind in kinds):
             return _concatenate(it, left, right, node)
@@ -179,7 +186,26 @@ def _fold(it: Interpreter, op: ast.operator, left: Value, right: Value, node: as
     return it.plain(node)
 
 
-def _concatenate(it: Interpreter, left: Value, right: Value, node: ast.AST) -> Value:
+def _as_sequence(it: Interpreter, value: Value) -> Value | None:
+    """A container or set of variables; of several possible ones, one that holds the elements of all."""
+    if _is_sequence(value):
+        return value
+    if value.how is not How.JOIN or value.kind is not Kind.UNKNOWN:
+        return None
+    ways = alternatives(value, 8)
+    if not ways or not all(_is_sequence(way) for way in ways):
+        return None
+    elements = [each for way in ways for each in (it.items(way).elements if way.kind is Kind.CONTAINER else (way,))]
+    return it.list_of(elements, value.node, exact=False)
+
+
+def _concatenate(it: Interpreter, left: Value, right: Value, node: ast.AST, *, merge: bool = False) -> Value:
+    if merge and left.kind is Kind.CONTAINER and right.kind is Kind.CONTAINER:
+        a, b = it.items(left), it.items(right)
+        if a.exact and b.exact and a.keys is not None and b.keys is not None:
+            merged = {**dict(zip(a.keys, a.elements, strict=True)), **dict(zip(b.keys, b.elements, strict=True))}
+            return it.container("dict", Items(tuple(merged.values()), tuple(merged)), node)
+        return it.container(left.ref.type, Items((*a.elements, *b.elements), None, exact=False), node)
     elements: list[Value] = []
     exact = True
     for value in (left, right):
@@ -570,7 +596,7 @@ def _comprehend(
 
 def _list_comprehension(it: Interpreter, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
     rows, exact = _comprehend(it, node, [node.elt])
-    type_ = "set" if isinstance(node, ast.SetComp) else "list"
+    type_ = {ast.SetComp: "set", ast.GeneratorExp: "generator"}.get(type(node), "list")
     return it.container(type_, Items(tuple(row[0] for row in rows), None, exact), node)
 
 

@@ -143,12 +143,12 @@ class Gradients:
             return Outcome(asked, source, Verdict.FLOWS)
         unseen = not source.tracked & bits and not self._tape_escaped(asked)
         if not touched and unseen and not self._all_elsewhere(asked, bits):
-            covering = covers(self.it, found, source)
+            covering = covers(self.it, found, source, bits)
             if covering is not None:
                 # Whatever unknown code does with it: a tensor that the tape does not watch gets None.
                 return self._unwatched(asked, source, [])
         if not touched and not self._all_elsewhere(asked, bits):
-            covering = covers(self.it, found, source)
+            covering = covers(self.it, found, source, bits)
             if covering is not None:
                 outside = self._forward_outside(asked, source, bits, found)
                 if outside is not None:
@@ -188,7 +188,7 @@ class Gradients:
 
     def _forward_outside(self, asked: Asked, source: SourceAsked, bits: int, found: Reach) -> Outcome | None:
         """The model was called outside the tape and only what is named like a loss runs inside: nearly always `None`."""
-        if source.value.kind is not Kind.VARIABLES or covers(self.it, found, source, trust_losses=True) is not None:
+        if source.value.kind is not Kind.VARIABLES or covers(self.it, found, source, bits, trust_losses=True) is not None:
             return None
         outcome = self._starved_outcome(asked, source, bits, touched=False)
         cut = outcome.cut
@@ -439,7 +439,7 @@ class Gradients:
             for source in asked.sources:
                 if source.text not in flowing or not touches(whole, source) or touches(found, source):
                     continue
-                if covers(self.it, found, source) is not None:
+                if covers(self.it, found, source, bits) is not None:
                     continue
                 way = way_between(self.it, [term], source, dead_ends=False)
                 at, cause = _first_cut(way, bits) if way else (None, None)

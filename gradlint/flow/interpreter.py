@@ -20,6 +20,7 @@ from gradlint.flow.objects import (
     Instance,
     Items,
     Layer,
+    LibraryMethod,
     LibraryObject,
     Partial,
     Super,
@@ -87,6 +88,7 @@ class Interpreter:
         self.open_withs: list[tuple[int, int, int]] = []  # tapes to clear, then to set surely and possibly
         self.peeled = 0
         self.doubt = 0
+        self.joined = 0
         self.loop_depth = 0
         self.asked: list[Any] = []
         self.events: list[Any] = []
@@ -109,6 +111,7 @@ class Interpreter:
         self.held: set[int] = set()  # values kept as attributes
         self.stored: dict[int, Frame] = {}  # values kept on an object or in a list, with the frame that did it
         self.escaped_values: dict[int, int] = {}
+        self.escaped_recordings: list[tuple[int, int]] = []  # clock, tapes: strangers got a recorded value
         self.gave_up: list[tuple[ast.AST, str]] = []
         self.replay: dict[int, Value] = {}
         self.module = Frame(1, None, None, None, None, self.names_of(tree), name="<module>")
@@ -325,6 +328,8 @@ class Interpreter:
             self.escape(value)
         self.havoc = self.tick()
         self.havocs.append(self.havoc)
+        if self.recording()[1]:
+            self.escaped_recordings.append((self.havoc, self.recording()[1]))
         value = Value(
             Kind.UNKNOWN, How.OPAQUE_CALL, self.tick(), inputs=held, possible=self.all_tapes(),
             node=node, frame=self.frame, label="getter" if getter else "call", because=because,
@@ -390,6 +395,14 @@ class Interpreter:
             )
         return value
 
+    def state_unknown(self, name: str, because: str, node: ast.AST | None) -> Value:
+        """An unknown read out of state that others may have written: the same root, read now."""
+        root = self.unknown_global(name, because)
+        return Value(
+            Kind.UNKNOWN, How.PART, self.tick(), inputs=(root,), node=node, frame=self.frame, label="part",
+            because=because, root=root,
+        )  # fmt: skip
+
     # -- attributes ----------------------------------------------------------------------------
 
     def read_cell(self, owner: HeapObject, name: object) -> Value | None:
@@ -445,7 +458,10 @@ class Interpreter:
                 continue
             owner = each.ref
             if not isinstance(owner, HeapObject):
-                self.escaped_values.setdefault(each.serial, when)
+                if each.serial not in self.escaped_values:
+                    self.escaped_values[each.serial] = when
+                    if each.possible:
+                        self.escaped_recordings.append((when, each.possible))
                 continue
             if owner.id in seen or (owner.escaped_at is not None and owner.escaped_at <= when and at is None):
                 continue
@@ -467,14 +483,15 @@ class Interpreter:
             case Instance():
                 cells = (self.store.get(key) for key in self.cells_of(owner.id))
                 return [value for value in cells if value is not None]
-            case BoundMethod() | Super():
+            case BoundMethod() | Super() | LibraryMethod():
                 return [owner.receiver]
             case Partial():
                 return [owner.function, *owner.arguments, *(value for _, value in owner.keywords)]
             case Transformed():
                 return [owner.function]
             case Layer():
-                return list(owner.parts)
+                cells = (self.store.get(key) for key in self.cells_of(owner.id))
+                return [*owner.parts, *(value for value in cells if value is not None)]
             case LibraryObject():
                 return [*owner.arguments, *(value for _, value in owner.keywords)]
             case VariableSet():
@@ -582,7 +599,7 @@ class Interpreter:
             self.store.end()
         self.store.forget_watchers()
         self.frame, self.loops, self.calls, self.open_withs, self.stack = self.module, [], [], [], []
-        self.doubt = self.peeled = self.loop_depth = 0
+        self.doubt = self.peeled = self.loop_depth = self.joined = 0
         self.alive = True
         self.set_recording(0, 0)
 

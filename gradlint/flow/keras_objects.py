@@ -433,6 +433,9 @@ def call_instance(it: Interpreter, instance: Value, arguments: Arguments, node: 
 def call_keras_instance(it: Interpreter, instance: Value, arguments: Arguments, node: ast.AST) -> Value:
     """`layer(x)`: build once, then `call`."""
     owner: Instance = instance.ref
+    patched = it.store.get((owner.id, "call"))
+    if patched is not None:
+        return calls.call(it, patched, arguments, node)
     run = attributes.class_attribute(it, owner.cls, "call")
     symbolic = any(leaf.kind is Kind.SYMBOLIC for value in arguments.every() for leaf in it.leaves(value))
     functional = it.store.get((owner.id, "<functional>"))

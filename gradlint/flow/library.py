@@ -24,7 +24,7 @@ from gradlint.flow.objects import (
     Variable,
 )
 from gradlint.flow.symbols import KNOWN_ROOTS, PLAIN_ROOTS
-from gradlint.flow.values import DType, How, Kind, Value, is_literal
+from gradlint.flow.values import DType, How, Kind, Value, alternatives, is_literal
 from gradlint.knowledge.effects import effect_of
 from gradlint.verdicts import Cause
 
@@ -427,6 +427,8 @@ def call_transformed(it: Interpreter, target: Transformed, arguments: Arguments,
                 )
                 return it.container(value.ref.type, Items(made_values, items.keys, items.exact), node)
             return it.operation(node, (value, *arguments.every()), label="custom gradient")
+        case "namedtuple":
+            return _make_named_tuple(it, target.function, arguments, node)
         case "cache":
             return _call_cached(it, target, arguments, node)
         case "identity":
@@ -496,6 +498,19 @@ def _dict(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     return it.container("dict", Items(tuple(elements), None, exact=False), node)
 
 
+def _lazy_type(arguments: Arguments) -> str:
+    """`zip` and `filter` of a generator are as lazy as that."""
+    lazy = any(value.kind is Kind.CONTAINER and value.ref.type == "generator" for value in arguments.every())
+    return "generator" if lazy else "list"
+
+
+def _filter(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+    made = _to_list(_lazy_type(arguments))(it, calls.Arguments(arguments.positional[1:]), node)
+    if made.kind is Kind.CONTAINER:
+        attributes.forget_positions(it, made)
+    return made
+
+
 def _zip(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     if arguments.more is not None:
         # zip(*rows): each column holds an element of an element.
@@ -512,9 +527,9 @@ def _zip(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     if known and all(each is not None for each in known):
         listed = [each for each in known if each is not None]
         rows = [it.tuple_of(row, node) for row in zip(*listed, strict=False)]
-        return it.list_of(rows, node)
+        return it.container(_lazy_type(arguments), Items(tuple(rows)), node)
     row = it.tuple_of([attributes.element_of(it, value, node) for value in arguments.positional], node)
-    return it.list_of([row], node, exact=False)
+    return it.container(_lazy_type(arguments), Items((row,), None, exact=False), node)
 
 
 def _enumerate(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
@@ -551,12 +566,17 @@ def _map_builtin(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     known = [attributes.known_elements(it, each) for each in sequences]
     if all(each is not None and len(each) <= 8 for each in known):
         rows = zip(*[each for each in known if each is not None], strict=False)
-        return it.list_of([calls.call(it, function, calls.Arguments(tuple(row)), node) for row in rows], node)
+        made = tuple(calls.call(it, function, calls.Arguments(tuple(row)), node) for row in rows)
+        return it.container("generator", Items(made), node)
     row_ = tuple(attributes.element_of(it, each, node) for each in sequences)
-    return it.list_of([calls.call(it, function, calls.Arguments(row_), node)], node, exact=False)
+    one = calls.call(it, function, calls.Arguments(row_), node)
+    return it.container("generator", Items((one,), None, exact=False), node)
 
 
 def _sum(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+    start = arguments.get(1, "start")
+    if start is not None and start.kind is Kind.CONTAINER:
+        return _flat_chain(it, arguments.positional[0], node)  # sum(lists, [])
     values = [leaf for value in arguments.every() for leaf in it.leaves(value)]
     if all(value.kind in (Kind.PLAIN, Kind.LITERAL) for value in values):
         return it.operation(node, values, label="sum", kind=Kind.PLAIN)
@@ -564,6 +584,12 @@ def _sum(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
 
 
 def _minmax(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+    rows = arguments.positional[0] if len(arguments.positional) == 1 else None
+    elements = [attributes.element_of(it, rows, node)] if rows is not None else list(arguments.positional)
+    if elements and any(
+        way.kind not in (Kind.TENSOR, Kind.PLAIN, Kind.LITERAL) for each in elements for way in alternatives(each, 8) or [each]
+    ):
+        return it.join(elements)  # one of these objects, no telling which
     values = [leaf for value in arguments.positional for leaf in it.leaves(value)]
     kind = Kind.PLAIN if all(value.kind in (Kind.PLAIN, Kind.LITERAL) for value in values) else Kind.TENSOR
     return it.operation(node, values, label="max", kind=kind)
@@ -699,6 +725,89 @@ def _reduce(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     return state
 
 
+def _flat_chain(it: Interpreter, rows: Value, node: ast.AST) -> Value:
+    """The elements of all rows in one list."""
+    known = attributes.known_elements(it, rows)
+    made = it.list_of((), node, exact=known is not None)
+    for row in known if known is not None else [attributes.element_of(it, rows, node)]:
+        for way in alternatives(row, 8) or [row]:
+            attributes.extend(it, made, way)
+    return made
+
+
+def _chain_from_iterable(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+    return _flat_chain(it, arguments.positional[0], node) if arguments.positional else it.plain(node)
+
+
+def _choice(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+    """One element of a sequence, no telling which."""
+    if not arguments.positional:
+        return it.plain(node)
+    return attributes.element_of(it, arguments.positional[0], node)
+
+
+def _shuffle(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+    for value in arguments.positional[:1]:
+        if value.kind is Kind.CONTAINER:
+            attributes.forget_positions(it, value)
+    return it.plain(node)
+
+
+def _reflect(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+    """`locals()`, `vars(x)`, `eval(...)`: whatever is in reach may come out."""
+    for value in arguments.every():
+        it.escape(value)
+    frame = it.frame
+    for name in sorted(frame.names.local):
+        value_ = it.store.get((frame.id, name))
+        if value_ is not None:
+            it.escape(value_)
+    return it.unknown(node, "names or attributes looked up at run time", arguments.every())
+
+
+def _sorted(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+    made = _to_list("list")(it, calls.Arguments(arguments.positional[:1]), node)
+    if made.kind is Kind.CONTAINER and len(it.items(made).elements) > 1:
+        attributes.forget_positions(it, made)
+    return made
+
+
+def _method_type(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+    if len(arguments.positional) != 2:
+        return it.unknown(node, "a method made at run time", arguments.every())
+    function, receiver = arguments.positional
+    return it.fresh(Kind.FUNCTION, node, ref=BoundMethod(it.new_id(), function, receiver))
+
+
+def _named_tuple(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+    """`collections.namedtuple(name, fields)`: a callable that makes tuples with field names."""
+    fields = arguments.get(1, "field_names")
+    names: tuple[str, ...] | None = None
+    if fields is not None and fields.kind is Kind.LITERAL and isinstance(fields.ref, str):
+        names = tuple(fields.ref.replace(",", " ").split())
+    elif fields is not None and fields.kind is Kind.CONTAINER and it.items(fields).exact:
+        elements = it.items(fields).elements
+        if all(each.kind is Kind.LITERAL and isinstance(each.ref, str) for each in elements):
+            names = tuple(each.ref for each in elements)
+    if names is None:
+        return it.unknown(node, "a named tuple whose fields are not known", arguments.every())
+    labels = it.tuple_of([it.fresh(Kind.LITERAL, node, ref=name) for name in names])
+    return it.fresh(Kind.FUNCTION, node, ref=Transformed(it.new_id(), "namedtuple", labels))
+
+
+def _make_named_tuple(it: Interpreter, labels: Value, arguments: Arguments, node: ast.AST) -> Value:
+    names = [each.ref for each in it.items(labels).elements]
+    if arguments.more is not None or arguments.more_keywords is not None or len(arguments.positional) > len(names):
+        return it.unknown(node, "a named tuple of unknown arguments", arguments.every())
+    values = [
+        arguments.positional[i] if i < len(arguments.positional) else arguments.keywords.get(name) or it.plain(node)
+        for i, name in enumerate(names)
+    ]
+    made = it.tuple_of(values, node)
+    made.ref.fields = tuple(names)
+    return made
+
+
 def _chain(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     made = it.list_of((), node)
     for value in arguments.every():
@@ -749,6 +858,9 @@ SYMBOLS: dict[str, Handler] = {
     "keras.backend.cast": _cast,
     "tf.where": _where,
     "keras.ops.where": _where,
+    "tf.fill": _first_dead(Cause.NON_DIFFERENTIABLE, 0),
+    "keras.ops.full": _first_dead(Cause.NON_DIFFERENTIABLE, 0),
+    "tf.experimental.numpy.full": _first_dead(Cause.NON_DIFFERENTIABLE, 0),
     "tf.gather": _first_dead(Cause.NON_DIFFERENTIABLE, 1),
     "tf.gather_nd": _first_dead(Cause.NON_DIFFERENTIABLE, 1),
     "keras.ops.take": _first_dead(Cause.NON_DIFFERENTIABLE, 1),
@@ -825,7 +937,28 @@ SYMBOLS: dict[str, Handler] = {
     "builtins.list": _to_list("list"),
     "builtins.tuple": _to_list("tuple"),
     "builtins.set": _to_list("set"),
-    "builtins.sorted": _to_list("list"),
+    "builtins.sorted": _sorted,
+    "builtins.locals": _reflect,
+    "builtins.globals": _reflect,
+    "builtins.vars": _reflect,
+    "builtins.eval": _reflect,
+    "builtins.exec": _reflect,
+    "random.choice": _choice,
+    "random.sample": _sorted,
+    "random.choices": _sorted,
+    "random.shuffle": _shuffle,
+    "np.random.choice": _choice,
+    "np.random.shuffle": _shuffle,
+    "types.MethodType": _method_type,
+    "collections.namedtuple": _named_tuple,
+    "itertools.chain.from_iterable": _chain_from_iterable,
+    "keras.tree.flatten": _flatten_structure,
+    "keras.tree.map_structure": _map_structure,
+    "dataclasses.fields": _reflect,
+    "dataclasses.asdict": _reflect,
+    "dataclasses.astuple": _reflect,
+    "dataclasses.replace": _reflect,
+    "functools.singledispatch": lambda it, arguments, node: it.unknown(node, "chosen by type at run time", arguments.every()),
     "builtins.iter": _same,
     "builtins.dict": _dict,
     "collections.OrderedDict": _dict,
@@ -836,9 +969,7 @@ SYMBOLS: dict[str, Handler] = {
     "builtins.range": _range,
     "builtins.reversed": _reversed,
     "builtins.map": _map_builtin,
-    "builtins.filter": lambda it, arguments, node: _to_list("list")(
-        it, calls.Arguments(arguments.positional[1:]), node
-    ),
+    "builtins.filter": _filter,
     "builtins.sum": _sum,
     "math.fsum": _leave,
     "builtins.max": _minmax,

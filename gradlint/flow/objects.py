@@ -55,6 +55,7 @@ class Container(HeapObject):
     """list, tuple, dict, set. Contents: store cell (id, "items"), an `Items` as the `ref` of its value."""
 
     type: str
+    fields: tuple[str, ...] = ()  # of a named tuple
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -67,6 +67,8 @@ def reach(it: Interpreter, targets: Iterable[Value], bits: int) -> Reach:
         elif value.kind is Kind.LIBRARY:
             found.loose.append(value)
             stack.extend(it.reachable(value.ref))
+        elif value.kind is Kind.INSTANCE:
+            stack.extend(it.reachable(value.ref)[:64])  # something was read out of it that is not known
         if value.kind is Kind.SYMBOLIC:
             found.symbolic = found.symbolic or value
         if value.kind in (Kind.VARIABLE, Kind.VARIABLES, Kind.LAYER, Kind.INSTANCE):
@@ -99,7 +101,7 @@ def touches(found: Reach, source: SourceAsked) -> bool:
     return bool(source.members & found.members)
 
 
-def covers(it: Interpreter, found: Reach, source: SourceAsked, *, trust_losses: bool = False) -> Value | None:
+def covers(it: Interpreter, found: Reach, source: SourceAsked, bits: int, *, trust_losses: bool = False) -> Value | None:
     """An unknown on the way that may stand for, or have used, the source; None when there is none.
 
     With `trust_losses`, a call named like a loss is taken to use what it is given and nothing else.
@@ -112,9 +114,24 @@ def covers(it: Interpreter, found: Reach, source: SourceAsked, *, trust_losses: 
         if _known_to_strangers(it, source, value.serial):
             return value
     for value in found.loose:
-        if _may_alias(it, value, source):
+        if _may_alias(it, value, source) or _may_hold_recording(it, value, bits):
             return value
+    if is_unknown_source(source) and found.members:
+        return source.value  # it may be the very variable that the target was computed from
     return None
+
+
+def _may_hold_recording(it: Interpreter, loose: Value, bits: int) -> bool:
+    """Whether an unknown was read out of state that strangers may have filled with what the tape recorded."""
+    if loose.how is How.PARAMETER and loose.frame is not it.module:
+        return False  # an argument, as old as the call
+    return any(clock <= loose.serial or loose.serial == 0 for clock, mask in it.escaped_recordings if mask & bits)
+
+
+def is_unknown_source(source: SourceAsked) -> bool:
+    """Whether a source may be any value at all."""
+    ways = alternatives(source.value, 16)
+    return ways is None or any(way.is_opaque or way.kind is Kind.UNKNOWN for way in ways)
 
 
 #: Names of things that are called to compute a loss from what they are given, and hold no model.

@@ -49,6 +49,7 @@ class Relevance:
     def __init__(self, tree: ast.Module) -> None:
         self.assigned_outside_init: set[str] = set()
         self.rebound_globals: set[str] = set()
+        self.global_statements: set[str] = set()
         self._direct: set[ast.AST] = set()
         self._called: dict[ast.AST, set[str]] = {}
         self._defs: list[tuple[ast.AST, str]] = []
@@ -99,6 +100,7 @@ class Relevance:
                     self.assigned_outside_init.add(node.value.attr)
             elif isinstance(node, ast.Global):
                 self.rebound_globals.update(node.names)
+                self.global_statements.update(node.names)
             stack.extend((child, owners, init) for child in ast.iter_child_nodes(node))
         self.rebound_globals.update(name for name, count in self._module_assigned.items() if count > 1)
 

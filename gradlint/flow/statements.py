@@ -136,12 +136,14 @@ def run_for(it: Interpreter, node: ast.For | ast.AsyncFor) -> None:
     def bind() -> None:
         assign(it, node.target, attributes.element_of(it, iterable, node.iter))
 
-    run_loop(it, node.body, node.orelse, bind, endless=False)
+    run_loop(it, node.body, node.orelse, bind, endless=False, repeats=True)
 
 
 def run_while(it: Interpreter, node: ast.While) -> None:
     endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
-    run_loop(it, node.body, node.orelse, lambda: _ignore(expressions.evaluate(it, node.test)), endless=endless)
+    run_loop(
+        it, node.body, node.orelse, lambda: _ignore(expressions.evaluate(it, node.test)), endless=endless, repeats=False
+    )
 
 
 def _ignore(_: Value) -> None:
@@ -194,9 +196,15 @@ def _one_pass(it: Interpreter, body: Sequence[ast.stmt], bind: Callable[[], None
 
 
 def run_loop(
-    it: Interpreter, body: Sequence[ast.stmt], orelse: Sequence[ast.stmt], bind: Callable[[], None], *, endless: bool
+    it: Interpreter,
+    body: Sequence[ast.stmt],
+    orelse: Sequence[ast.stmt],
+    bind: Callable[[], None],
+    *,
+    endless: bool,
+    repeats: bool,
 ) -> None:
-    """Two exact passes, then one on the joined head."""
+    """Two exact passes, then one on the joined head. `repeats`: a second iteration can be taken for granted."""
     store = it.store
     level = store.level
     store.begin()
@@ -213,13 +221,15 @@ def run_loop(
         if not it.alive:
             break
         snapshots.append(store.capture(level))
-        if exits.breaks or (it.calls and len(it.calls[-1].returns) > returned):
+        if not repeats or exits.breaks or (it.calls and len(it.calls[-1].returns) > returned):
             it.doubt = doubtful + 1  # the first iteration may have been the last
     it.peeled -= 1
     it.doubt = doubtful
     if it.alive and snapshots:
         joins = _join_head(it, snapshots, level)
+        it.joined += 1
         _one_pass(it, body, bind, exits)
+        it.joined -= 1
         _close_joins(it, joins)
         if it.alive:
             snapshots.append(store.capture(level))
@@ -470,9 +480,26 @@ def _assign_sequence(it: Interpreter, elements: list[ast.expr], value: Value, no
 
 
 def run_assign(it: Interpreter, node: ast.Assign) -> None:
-    value = expressions.evaluate(it, node.value)
+    value = kept_for_later(it, expressions.evaluate(it, node.value))
     for target in node.targets:
         assign(it, target, value)
+
+
+def kept_for_later(it: Interpreter, value: Value) -> Value:
+    """A generator that is kept runs when it is consumed, under whatever tape is open then: nothing can be said."""
+    if value.kind is not Kind.CONTAINER or value.ref.type != "generator":
+        return value
+    seen: set[int] = set()
+    stack = list(it.items(value).elements)
+    while stack and len(seen) < 500:
+        each = stack.pop()
+        if each.serial not in seen:
+            seen.add(each.serial)
+            it.escape(each)
+            stack.extend(each.inputs)
+    made = it.unknown(value.node, "a generator that is consumed later", ())
+    made.possible = ANY_TAPE
+    return made
 
 
 def run_annotated(it: Interpreter, node: ast.AnnAssign) -> None:

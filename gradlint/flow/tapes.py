@@ -72,6 +72,7 @@ def make_tape(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AST)
         it.auto_watch |= 1 << made.bit
     value = it.fresh(Kind.TAPE, node, ref=made)
     it.store.set((made.id, "bit"), it.fresh(Kind.LITERAL, ref=made.bit))
+    it.store.set((made.id, "asked"), it.fresh(Kind.LITERAL, ref=False))
     if forward:
         primals = arguments.get(0, "primals")
         if primals is not None:
@@ -301,7 +302,7 @@ def _consume(it: Interpreter, tape: Tape, node: ast.AST) -> None:
     before = it.store.get(key)
     if before is not None and tape.persistent is False and constants(before) == {True}:
         first = before.node
-        it.events.append((TapeConsumed, node, it.frame, tape, it.doubt == 0, first))
+        it.events.append((TapeConsumed, node, it.frame, tape, it.doubt == 0 and it.joined == 0, first))
     it.store.set(key, it.fresh(Kind.LITERAL, node, ref=True))
     if tape.persistent is False:
         # Asking a tape that is still open ends its recording (tf.GradientTape._pop_tape).
@@ -311,7 +312,7 @@ def _consume(it: Interpreter, tape: Tape, node: ast.AST) -> None:
             it.set_recording(sure & ~mask, possible & ~mask)
 
 
-_SOURCE_KINDS = frozenset({Kind.UNKNOWN, Kind.TENSOR, Kind.VARIABLE, Kind.VARIABLES, Kind.SYMBOLIC, Kind.PLAIN})
+_SOURCE_KINDS = frozenset({Kind.UNKNOWN, Kind.TENSOR, Kind.VARIABLE, Kind.VARIABLES, Kind.SYMBOLIC})
 
 
 def ask_unknown(
@@ -380,6 +381,12 @@ def _listed(it: Interpreter, sources: Value, node: ast.AST | None, fallback: str
                 else:
                     merged = [it.join([each for column in columns for each in column])] if any(columns) else []
                 value = it.list_of(merged, node)
+        if value.kind is Kind.INSTANCE and value.ref.cls.is_dataclass:
+            cells = [(key[1], it.store.get(key)) for key in it.cells_of(value.ref.id)]
+            for name, cell in cells:
+                if cell is not None:
+                    walk(cell, None, f"{text}.{name}")
+            return
         if value.kind is Kind.CONTAINER:
             items = it.items(value)
             nodes = (
@@ -387,10 +394,11 @@ def _listed(it: Interpreter, sources: Value, node: ast.AST | None, fallback: str
             )
             for position, element in enumerate(items.elements):
                 inner = nodes[position] if nodes else None
+                place = repr(items.keys[position]) if items.keys is not None else str(position)
                 walk(
                     element,
                     inner,
-                    ast.unparse(inner) if inner is not None else label_of(element, f"{text}[{position}]"),
+                    ast.unparse(inner) if inner is not None else label_of(element, f"{text}[{place}]"),
                 )
         else:
             add(value, text)

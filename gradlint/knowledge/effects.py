@@ -37,7 +37,7 @@ _NON_DIFFERENTIABLE = frozenset(
 )
 _INTEGER_NAMES = frozenset("to_int32 to_int64 saturate_cast bitcast".split())
 _FRESH_NAMES = frozenset(
-    "zeros ones fill eye range linspace_like placeholder arange full empty zeros_initializer ones_initializer "
+    "zeros ones eye range linspace_like placeholder arange empty zeros_initializer ones_initializer "
     "SeedGenerator set_seed executing_eagerly get_logger set_random_seed".split()
 )
 _DISCRETE = frozenset(
@@ -73,6 +73,7 @@ OPERATION_SPACES = (
     "tf.raw_ops.",
     "tf.debugging.",
     "keras.ops.",
+    "keras.layers.",  # the lower-case ones: add, concatenate, dot ...
     "keras.backend.",
     "keras.activations.",
     "keras.losses.",
