@@ -15,6 +15,7 @@ from gradlint.flow_report import GradientDecision
 
 if TYPE_CHECKING:
     from gradlint.config import Settings
+    from gradlint.flow.interpreter import Interpreter
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,20 @@ class FlowResult:
 
     events: list[object] = field(default_factory=list)
     decisions: list[GradientDecision] = field(default_factory=list)
+
+
+def connected(it: Interpreter) -> Interpreter:
+    """Give the interpreter its evaluator and caller."""
+    from functools import partial
+
+    from gradlint.flow.attributes import get_attribute
+    from gradlint.flow.calls import call
+    from gradlint.flow.expressions import evaluate
+    from gradlint.flow.statements import run_body
+
+    it.evaluate, it.run_body = partial(evaluate, it), partial(run_body, it)
+    it.call, it.get_attribute = partial(call, it), partial(get_attribute, it)
+    return it
 
 
 def analyse(tree: ast.Module, text: str, settings: Settings) -> FlowResult:
@@ -36,7 +51,7 @@ def analyse(tree: ast.Module, text: str, settings: Settings) -> FlowResult:
     from gradlint.flow.interpreter import Interpreter
     from gradlint.flow.places import Places
 
-    it = Interpreter(tree, Relevance(tree))
+    it = connected(Interpreter(tree, Relevance(tree)))
     if any(mark in text for mark in ("disable_eager_execution", "disable_v2_behavior", "Session(", ".as_default()")):
         it.eager = None
     it.keras_3 = settings.keras == 3 and "tf_keras" not in text

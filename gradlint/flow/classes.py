@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import ast
 
-from gradlint.flow import attributes, calls, expressions, keras_objects
+from gradlint.flow.arguments import Arguments, symbol_of
+from gradlint.flow.functions import open_arguments
+from gradlint.flow.instances import bind_method, class_attribute
 from gradlint.flow.interpreter import Interpreter
-from gradlint.flow.objects import Class, Function, Instance
+from gradlint.flow.keras_methods import inherited_init
+from gradlint.flow.members import is_keras_family
+from gradlint.flow.objects import (
+    Class,
+    Function,
+    Instance,
+)
 from gradlint.flow.scopes import Frame
 from gradlint.flow.values import Kind, Value
 
 
 def define_class(it: Interpreter, node: ast.ClassDef) -> Value:
     """The value of a `class` statement: its body is run once, in its own frame."""
-    from gradlint.flow.statements import run_body
 
     bases: list[Class] = []
     families: list[str] = []
     open_base = False
     for base_node in node.bases:
-        base = expressions.evaluate(it, base_node)
+        base = it.evaluate(base_node)
         if base.kind is Kind.CLASS:
             bases.append(base.ref)
             families.extend(base.ref.families)
@@ -29,7 +36,7 @@ def define_class(it: Interpreter, node: ast.ClassDef) -> Value:
         elif base.kind is not Kind.PLAIN:
             open_base = True
     for keyword in node.keywords:
-        expressions.evaluate(it, keyword.value)
+        it.evaluate(keyword.value)
     made = Class(it.new_id(), node.name, node, it.frame, tuple(bases), tuple(families), open_base)
     it.classes.append(made)
     value = it.fresh(Kind.CLASS, node, ref=made)
@@ -40,12 +47,12 @@ def define_class(it: Interpreter, node: ast.ClassDef) -> Value:
     outer = it.frame
     it.frame = frame
     try:
-        run_body(it, node.body)
+        it.run_body(node.body)
     finally:
         it.frame = outer
     for decorator in node.decorator_list:
-        decorated = expressions.evaluate(it, decorator)
-        if calls.symbol_of(decorated) in ("dataclasses.dataclass", "flax.struct.dataclass", "attr.s", "attrs.define"):
+        decorated = it.evaluate(decorator)
+        if symbol_of(decorated) in ("dataclasses.dataclass", "flax.struct.dataclass", "attr.s", "attrs.define"):
             made.is_dataclass = True
     if any(family.endswith("NamedTuple") for family in made.families):
         made.is_dataclass = True
@@ -56,7 +63,7 @@ def define_class(it: Interpreter, node: ast.ClassDef) -> Value:
     return value
 
 
-def instantiate(it: Interpreter, cls: Value, arguments: calls.Arguments, node: ast.AST) -> Value:
+def instantiate(it: Interpreter, cls: Value, arguments: Arguments, node: ast.AST) -> Value:
     """A new object, its `__init__` run."""
     made = Instance(it.new_id(), cls.ref)
     value = it.fresh(Kind.INSTANCE, node, ref=made)
@@ -64,24 +71,24 @@ def instantiate(it: Interpreter, cls: Value, arguments: calls.Arguments, node: a
     return value
 
 
-def initialise(it: Interpreter, value: Value, arguments: calls.Arguments, node: ast.AST) -> None:
+def initialise(it: Interpreter, value: Value, arguments: Arguments, node: ast.AST) -> None:
     """Run `__init__` (or what a dataclass generates) on a new object."""
     instance: Instance = value.ref
     instance.building = True
-    init = attributes.class_attribute(it, instance.cls, "__init__")
+    init = class_attribute(it, instance.cls, "__init__")
     if init is not None:
-        calls.call(it, attributes.bind(it, init, value, node), arguments, node)
+        it.call(bind_method(it, init, value, node), arguments, node)
     elif instance.cls.is_dataclass:
         _fill_dataclass(it, value, arguments, node)
-    elif keras_objects.is_keras_family(instance.cls):
-        keras_objects.inherited_init(it, value, arguments)
+    elif is_keras_family(instance.cls):
+        inherited_init(it, value, arguments)
     elif instance.cls.open_base or instance.cls.families:
         for argument in arguments.every():
             it.escape(argument)
     instance.building = False
 
 
-def _fill_dataclass(it: Interpreter, value: Value, arguments: calls.Arguments, node: ast.AST) -> None:
+def _fill_dataclass(it: Interpreter, value: Value, arguments: Arguments, node: ast.AST) -> None:
     cls: Class = value.ref.cls
     fields: list[tuple[str, ast.AnnAssign]] = []
     for each in reversed(cls.lineage()):
@@ -97,22 +104,22 @@ def _fill_dataclass(it: Interpreter, value: Value, arguments: calls.Arguments, n
         if given is None and (arguments.more is not None or arguments.more_keywords is not None):
             given = it.parameter(name, statement)
         if given is None:
-            default = attributes.class_attribute(it, cls, name)
+            default = class_attribute(it, cls, name)
             given = _field_default(it, default, statement) if default is not None else it.parameter(name, statement)
         it.write_cell(value.ref, name, given)
-    post = attributes.class_attribute(it, cls, "__post_init__")
+    post = class_attribute(it, cls, "__post_init__")
     if post is not None:
-        calls.call(it, attributes.bind(it, post, value, node), calls.Arguments(()), node)
+        it.call(bind_method(it, post, value, node), Arguments(()), node)
 
 
 def _field_default(it: Interpreter, default: Value, statement: ast.AnnAssign) -> Value:
     if isinstance(statement.value, ast.Call) and default.kind is Kind.UNKNOWN:
         for keyword in statement.value.keywords:
             if keyword.arg == "default":
-                return expressions.evaluate(it, keyword.value)
+                return it.evaluate(keyword.value)
             if keyword.arg == "default_factory":
-                factory = expressions.evaluate(it, keyword.value)
-                return calls.call(it, factory, calls.Arguments(()), statement)
+                factory = it.evaluate(keyword.value)
+                return it.call(factory, Arguments(()), statement)
     return default
 
 
@@ -124,13 +131,13 @@ def open_instance(it: Interpreter, cls: Class) -> Value:
     made = Instance(it.new_id(), cls, open_self=True)
     value = it.fresh(Kind.INSTANCE, cls.node, ref=made)
     it.open_instances[cls.id] = value
-    init = attributes.class_attribute(it, cls, "__init__")
+    init = class_attribute(it, cls, "__init__")
     if init is not None or cls.is_dataclass:
-        given = calls.Arguments((), {}, it.parameter("arguments"), it.parameter("arguments"))
+        given = Arguments((), {}, it.parameter("arguments"), it.parameter("arguments"))
         if init is not None and isinstance(init.ref, Function):
-            opened = calls.open_arguments(it, init.ref, None)
+            opened = open_arguments(it, init.ref, None)
             names = [argument.arg for argument in init.ref.node.args.args[:1]]
-            given = calls.Arguments((), {key: each for key, each in opened.keywords.items() if key not in names})
+            given = Arguments((), {key: each for key, each in opened.keywords.items() if key not in names})
         initialise(it, value, given, cls.node)
     it.escape(value, at=0)
     return value

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import ast
 
-from gradlint.flow import calls, classes, keras_objects
-from gradlint.flow.attributes import class_attribute
+from gradlint.flow.classes import open_instance
+from gradlint.flow.functions import call_function, open_arguments
+from gradlint.flow.instances import class_attribute
 from gradlint.flow.interpreter import FUEL_PER_ENTRY, Interpreter, OutOfFuel
+from gradlint.flow.members import is_keras_family
+from gradlint.flow.names import bind_name
 from gradlint.flow.objects import Function, Transformed
-from gradlint.flow.statements import bind_name, run_body
+from gradlint.flow.training import batch_of_data
 from gradlint.flow.values import Kind, Value
 
 
@@ -21,7 +24,7 @@ def run_module(it: Interpreter) -> None:
     for statement in it.tree.body:
         if not it.alive:
             break  # the rest cannot be reached: sys.exit at top level, or a raise
-        _entry(it, statement, lambda statement=statement: run_body(it, [statement]))
+        _entry(it, statement, lambda statement=statement: it.run_body([statement]))
     it.alive = True
     it.open_code = True
     _run_uncalled(it)
@@ -52,16 +55,16 @@ def _run_open(it: Interpreter, function: Function) -> None:
         if wrapper == "classmethod":
             receiver = it.fresh(Kind.CLASS, function.node, ref=function.owner)
         elif wrapper != "staticmethod":
-            receiver = classes.open_instance(it, function.owner)
+            receiver = open_instance(it, function.owner)
     if function.name == "__init__" and function.node in it.entered:
         return
-    arguments = calls.open_arguments(it, function, receiver)
+    arguments = open_arguments(it, function, receiver)
     if function.name in ("train_step", "test_step") and function.owner is not None:
-        if keras_objects.is_keras_family(function.owner):
+        if is_keras_family(function.owner):
             # What `fit` hands over are batches: tensors, and never variables.
             for name in list(arguments.keywords)[1:]:
-                arguments.keywords[name] = keras_objects.batch(it, name, function.node)
-    calls.call_function(it, function, arguments, function.node, None)
+                arguments.keywords[name] = batch_of_data(it, name, function.node)
+    call_function(it, function, arguments, function.node, None)
 
 
 def _entry(it: Interpreter, node: ast.AST, run: object) -> None:

@@ -7,7 +7,7 @@ interpreter; they change the world only through the methods here. Nothing here k
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -62,60 +62,77 @@ class Exits:
     on_yield: Any = None
 
 
+@dataclass(eq=False)
 class Interpreter:
-    """Runs one module abstractly. `asked` is what it leaves behind for `gradients.py`."""
+    """Runs one module abstractly. `asked` is what it leaves behind for `gradients.py`.
 
-    def __init__(self, tree: ast.Module, relevance: Relevance) -> None:
-        self.tree = tree
-        self.relevance = relevance
-        self.store = Store()
-        self.clock = 0
-        self.havoc = -1
-        self.havocs: list[int] = []
-        self.fuel = FUEL_PER_ENTRY
-        self.fuel_left = FUEL_PER_FILE
-        self.alive = True
-        self.tapes: list[Tape] = []
-        self.auto_watch = 0
-        self.watched: dict[int, int] = {}
-        self.watched_ids: dict[int, int] = {}  # by id of a variable or of the owner of all of its variables
-        self.watched_some: dict[int, int] = {}  # by id of an owner of which some variable is watched
-        self.watch_nodes: dict[tuple[int, int], ast.AST] = {}
-        self.written_at: dict[Key, int] = {}
-        self.attribute_names: dict[int, dict[object, None]] = {}
-        self.loops: list[Exits] = []
-        self.calls: list[Exits] = []
-        self.open_withs: list[tuple[int, int, int]] = []  # tapes to clear, then to set surely and possibly
-        self.peeled = 0
-        self.doubt = 0
-        self.joined = 0
-        self.loop_depth = 0
-        self.asked: list[Any] = []
-        self.events: list[Any] = []
-        self.stack: list[tuple[ast.AST, int]] = []
-        self.entered: set[ast.AST] = set()
-        self.functions: list[Function] = []
-        self.classes: list[Class] = []
-        self.open_instances: dict[int, Value] = {}
-        self.unknown_globals: dict[str, Value] = {}
-        self.member_values: dict[tuple[int, str], Value] = {}
-        self.variable_sets: dict[tuple[int, str], Value] = {}
-        self.names: dict[ast.AST, Names] = {}
-        self.eager: bool | None = True
-        self.keras_3 = True
-        self.open_code = False
-        self.star_imports: list[str] = []
-        self.objects: dict[int, HeapObject] = {}
-        self.layer_values: dict[int, Value] = {}
-        self.value_of: dict[int, Value] = {}
-        self.held: set[int] = set()  # values kept as attributes
-        self.stored: dict[int, Frame] = {}  # values kept on an object or in a list, with the frame that did it
-        self.escaped_values: dict[int, int] = {}
-        self.escaped_recordings: list[tuple[int, int]] = []  # clock, tapes: strangers got a recorded value
-        self.gave_up: list[tuple[ast.AST, str]] = []
-        self.replay: dict[int, Value] = {}
-        self.module = Frame(1, None, None, None, None, self.names_of(tree), name="<module>")
-        self.next_id = 2
+    Evaluating and calling need each other; the lower modules reach the higher ones through the four
+    attributes below, which `flow/__init__.py` fills in, so that imports point one way.
+    """
+
+    tree: ast.Module
+    relevance: Relevance
+
+    evaluate: Callable[[ast.AST], Value] = field(init=False)
+    run_body: Callable[[Sequence[ast.stmt]], None] = field(init=False)
+    call: Callable[[Value, Any, ast.AST], Value] = field(init=False)
+    get_attribute: Callable[[Value, str, ast.AST], Value] = field(init=False)
+    store: Store = field(default_factory=Store)
+    clock: int = 0
+    havoc: int = -1
+    havocs: list[int] = field(default_factory=list)
+    fuel: int = FUEL_PER_ENTRY
+    fuel_left: int = FUEL_PER_FILE
+    alive: bool = True
+    tapes: list[Tape] = field(default_factory=list)
+    auto_watch: int = 0
+    watched: dict[int, int] = field(default_factory=dict)
+    # by id of a variable or of the owner of all of its variables
+    watched_ids: dict[int, int] = field(default_factory=dict)
+    # by id of an owner of which some variable is watched
+    watched_some: dict[int, int] = field(default_factory=dict)
+    watch_nodes: dict[tuple[int, int], ast.AST] = field(default_factory=dict)
+    written_at: dict[Key, int] = field(default_factory=dict)
+    attribute_names: dict[int, dict[object, None]] = field(default_factory=dict)
+    loops: list[Exits] = field(default_factory=list)
+    calls: list[Exits] = field(default_factory=list)
+    # tapes to clear, then to set surely and possibly
+    open_withs: list[tuple[int, int, int]] = field(default_factory=list)
+    peeled: int = 0
+    doubt: int = 0
+    joined: int = 0
+    loop_depth: int = 0
+    asked: list[Any] = field(default_factory=list)
+    events: list[Any] = field(default_factory=list)
+    stack: list[tuple[ast.AST, int]] = field(default_factory=list)
+    entered: set[ast.AST] = field(default_factory=set)
+    functions: list[Function] = field(default_factory=list)
+    classes: list[Class] = field(default_factory=list)
+    open_instances: dict[int, Value] = field(default_factory=dict)
+    unknown_globals: dict[str, Value] = field(default_factory=dict)
+    member_values: dict[tuple[int, str], Value] = field(default_factory=dict)
+    names: dict[ast.AST, Names] = field(default_factory=dict)
+    eager: bool | None = True
+    keras_3: bool = True
+    open_code: bool = False
+    star_imports: list[str] = field(default_factory=list)
+    objects: dict[int, HeapObject] = field(default_factory=dict)
+    layer_values: dict[int, Value] = field(default_factory=dict)
+    value_of: dict[int, Value] = field(default_factory=dict)
+    # values kept as attributes
+    held: set[int] = field(default_factory=set)
+    # values kept on an object or in a list, with the frame that did it
+    stored: dict[int, Frame] = field(default_factory=dict)
+    escaped_values: dict[int, int] = field(default_factory=dict)
+    # clock, tapes: strangers got a recorded value
+    escaped_recordings: list[tuple[int, int]] = field(default_factory=list)
+    gave_up: list[tuple[ast.AST, str]] = field(default_factory=list)
+    module: Frame = field(init=False)
+    next_id: int = 2
+    frame: Frame = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.module = Frame(1, None, None, None, None, self.names_of(self.tree), name="<module>")
         self.frame = self.module
         self.store.cells[RECORDING] = Value(Kind.LITERAL, How.FRESH, 0, ref=(0, 0))
 

@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from gradlint.flow import keras_objects
+from gradlint.flow.asking import SourceAsked
 from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.members import members_within
 from gradlint.flow.objects import HeapObject, Instance, Variable, VariableSet
-from gradlint.flow.tapes import SourceAsked
 from gradlint.flow.values import How, Kind, Value, alternatives
 from gradlint.verdicts import Cause
 
@@ -88,7 +88,7 @@ def _held(it: Interpreter, values: Iterable[Value]) -> list[Value]:
 
 
 def _own_members(it: Interpreter, value: Value) -> frozenset[int]:
-    return keras_objects.members(it, value)[0]
+    return members_within(it, value)[0]
 
 
 def touches(found: Reach, source: SourceAsked) -> bool:
@@ -101,7 +101,9 @@ def touches(found: Reach, source: SourceAsked) -> bool:
     return bool(source.members & found.members)
 
 
-def covers(it: Interpreter, found: Reach, source: SourceAsked, bits: int, *, trust_losses: bool = False) -> Value | None:
+def covers(
+    it: Interpreter, found: Reach, source: SourceAsked, bits: int, *, trust_losses: bool = False
+) -> Value | None:
     """An unknown on the way that may stand for, or have used, the source; None when there is none.
 
     With `trust_losses`, a call named like a loss is taken to use what it is given and nothing else.

@@ -45,9 +45,10 @@ def source_not_in_target(starved: SourcesStarved) -> Finding | None:
         return None
     if starved.sources[0].sort is SourceSort.DERIVED:
         return None  # fresh-slice-as-source
+    them = "them" if len(starved.sources) > 1 else "it"
     return Finding(
         starved.asked_at,
-        f"{starved.consequence}: `{starved.target}` is not computed from {'them' if len(starved.sources) > 1 else 'it'}",
+        f"{starved.consequence}: `{starved.target}` is not computed from {them}",
         instead="ask for what the loss was computed from, or compute the loss from it",
         trace=starved.trace,
     )

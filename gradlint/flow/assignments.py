@@ -1,0 +1,125 @@
+"""Assignments: names, attributes, items, sequences; augmented and annotated; deletion."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from gradlint.flow.attributes import set_attribute
+from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.names import bind_name, read_name
+from gradlint.flow.objects import (
+    Container,
+)
+from gradlint.flow.operators import binary
+from gradlint.flow.sequences import (
+    element_of,
+    extend_container,
+    forget_positions,
+    get_item,
+    known_elements,
+    set_item,
+    unpack,
+)
+from gradlint.flow.values import ANY_TAPE, Kind, Value
+
+
+def it_none(it: Interpreter, node: ast.AST) -> Value:
+    """The constant None."""
+    return it.fresh(Kind.LITERAL, node, ref=None)
+
+
+def assign(it: Interpreter, target: ast.expr, value: Value) -> None:
+    """Assign to a name, attribute, item or (nested) sequence of them."""
+    match target:
+        case ast.Name(id=name):
+            bind_name(it, name, value)
+        case ast.Attribute(value=base, attr=name):
+            set_attribute(it, it.evaluate(base), name, value, target)
+        case ast.Subscript(value=base, slice=index):
+            owner = it.evaluate(base)
+            set_item(it, owner, it.evaluate(index), value, target)
+        case ast.Tuple(elts=elements) | ast.List(elts=elements):
+            _assign_sequence(it, elements, value, target)
+        case ast.Starred(value=inner):
+            assign(it, inner, value)
+
+
+def _assign_sequence(it: Interpreter, elements: list[ast.expr], value: Value, node: ast.expr) -> None:
+    star = next((i for i, each in enumerate(elements) if isinstance(each, ast.Starred)), None)
+    if star is None:
+        parts = unpack(it, value, len(elements), node)
+        for element, part in zip(elements, parts, strict=True):
+            assign(it, element, part)
+        return
+    known = known_elements(it, value)
+    after = len(elements) - star - 1
+    if known is not None and len(known) >= len(elements) - 1:
+        middle = it.list_of(known[star : len(known) - after], node)
+        values = [*known[:star], middle, *known[len(known) - after :]]
+        for element, part in zip(elements, values, strict=True):
+            assign(it, element, part)
+        return
+    for i, element in enumerate(elements):
+        part = element_of(it, value, node)
+        assign(it, element, it.list_of([part], node, exact=False) if i == star else part)
+
+
+def run_assign(it: Interpreter, node: ast.Assign) -> None:
+    value = kept_for_later(it, it.evaluate(node.value))
+    for target in node.targets:
+        assign(it, target, value)
+
+
+def kept_for_later(it: Interpreter, value: Value) -> Value:
+    """A generator that is kept runs when it is consumed, under whatever tape is open then: nothing can be said."""
+    if value.kind is not Kind.CONTAINER or value.ref.type != "generator":
+        return value
+    seen: set[int] = set()
+    stack = list(it.items(value).elements)
+    while stack and len(seen) < 500:
+        each = stack.pop()
+        if each.serial not in seen:
+            seen.add(each.serial)
+            it.escape(each)
+            stack.extend(each.inputs)
+    made = it.unknown(value.node, "a generator that is consumed later", ())
+    made.possible = ANY_TAPE
+    return made
+
+
+def run_annotated(it: Interpreter, node: ast.AnnAssign) -> None:
+    if node.value is not None:
+        assign(it, node.target, it.evaluate(node.value))
+
+
+def run_augmented(it: Interpreter, node: ast.AugAssign) -> None:
+    target = node.target
+    right = it.evaluate(node.value)
+    if isinstance(target, ast.Name):
+        left = read_name(it, target.id, target)
+        place: Callable[[Value], None] = lambda value: bind_name(it, target.id, value)  # noqa: E731
+    elif isinstance(target, ast.Attribute):
+        owner = it.evaluate(target.value)
+        left = it.get_attribute(owner, target.attr, target)
+        place = lambda value: set_attribute(it, owner, target.attr, value, target)  # noqa: E731
+    else:
+        owner = it.evaluate(target.value)
+        index = it.evaluate(target.slice)
+        left = get_item(it, owner, index, target)
+        place = lambda value: set_item(it, owner, index, value, target)  # noqa: E731
+    if left.kind is Kind.CONTAINER and isinstance(left.ref, Container) and left.ref.type == "list":
+        if isinstance(node.op, ast.Add):
+            extend_container(it, left, right)  # in place: every alias sees it
+            return
+    place(binary(it, node.op, left, right, node))
+
+
+def run_delete(it: Interpreter, node: ast.Delete) -> None:
+    for target in node.targets:
+        if isinstance(target, ast.Name):
+            bind_name(it, target.id, it_none(it, target))
+        elif isinstance(target, ast.Subscript):
+            owner = it.evaluate(target.value)
+            if owner.kind is Kind.CONTAINER:
+                forget_positions(it, owner)

@@ -1,0 +1,240 @@
+"""Blame: why a source is starved: the first cut in the order of running, its place and its trace."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, replace
+
+from gradlint.flow.asking import Asked, SourceAsked
+from gradlint.flow.events import Cut, Making, Moment, TapeName
+from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.objects import Tape, Variable
+from gradlint.flow.places import Places
+from gradlint.flow.reach import Reach, WayStep, covers, way_between
+from gradlint.flow.values import How, Kind, Value, alternatives
+from gradlint.flow.ways import (
+    ASSEMBLING,
+    creation,
+    cut_edge,
+    first_cut,
+    is_reduction,
+    last_outside,
+    making_of,
+    moment_of,
+    origin_of,
+    within,
+)
+from gradlint.rule import Step, Trace
+from gradlint.verdicts import Cause, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one way gives one source."""
+
+    asked: Asked
+    source: SourceAsked
+    verdict: Verdict | None
+    cut: Cut | None = None
+    trace: Trace = ()
+    unknown: Value | None = None
+    because: str = ""
+
+
+class Blame:
+    """Finds the cut of a starved source, and words its trace."""
+
+    def __init__(self, it: Interpreter, places: Places) -> None:
+        self.it = it
+        self.places = places
+
+    def all_elsewhere(self, asked: Asked, bits: int) -> bool:
+        """Whether every target was surely made where the tape was not there to record it."""
+        tape = asked.tapes[-1][0]
+        return bool(asked.targets) and all(self.elsewhere(target, tape, bits) is not None for target in asked.targets)
+
+    def elsewhere(self, target: Value, tape: Tape, bits: int) -> Value | None:
+        """The value to blame when the target was made elsewhere; a target is no variable, so unknowns count too."""
+        ways = alternatives(target, 16)
+        found: Value | None = None
+        for way in ways or ():
+            origin = origin_of(way)
+            if way.kind in (Kind.LITERAL, Kind.PLAIN, Kind.CONTAINER) or origin.possible & bits or origin.node is None:
+                return None
+            if way.is_opaque:
+                early = origin.serial < tape.serial and not any(within(clock, tape) for clock in self.it.havocs)
+                if not early and not (origin.how is How.OPAQUE_CALL and origin.label == "call" and way is origin):
+                    return None
+                if moment_of(origin, tape) is Moment.UNDER:
+                    return None
+            elif way.how not in (How.OPERATION, How.GRADIENT) or moment_of(way, tape) is Moment.UNDER:
+                return None
+            found = origin
+        return found
+
+    def forward_outside(self, asked: Asked, source: SourceAsked, bits: int, found: Reach) -> Outcome | None:
+        """The model was called outside, only what is named like a loss runs inside: nearly always `None`."""
+        if (
+            source.value.kind is not Kind.VARIABLES
+            or covers(self.it, found, source, bits, trust_losses=True) is not None
+        ):
+            return None
+        outcome = self.starved_outcome(asked, source, bits, touched=False)
+        cut = outcome.cut
+        if cut is None or cut.cause is not Cause.OUTSIDE_TAPE or cut.making is not Making.FORWARD:
+            return None
+        return replace(outcome, cut=replace(cut, assumed=True))
+
+    def starved_outcome(self, asked: Asked, source: SourceAsked, bits: int, touched: bool) -> Outcome:
+        tape = asked.tapes[-1][0]
+        way = way_between(self.it, asked.targets, source, dead_ends=False)
+        if not way:
+            way = way_between(self.it, asked.targets, source, dead_ends=True)
+        if touched or (way and not source.tracked & bits):
+            watchable = cut_edge(way) is None
+            if watchable:
+                return self.unwatched(asked, source, way)
+        if way:
+            cut_at, cause = first_cut(way, bits)
+            if cut_at is not None:
+                return self.cut_on_way(asked, source, way, cut_at, cause, bits)
+        return self.not_in_target(asked, source, tape, bits)
+
+    def unwatched(self, asked: Asked, source: SourceAsked, way: list[WayStep]) -> Outcome:
+        node = asked.node
+        variable = source.value.ref
+        if isinstance(variable, Variable) and variable.trainable is False and variable.node is not None:
+            node = creation(source.value)
+        cut = self.plain_cut(asked, Cause.NOT_WATCHED, node)
+        return Outcome(asked, source, Verdict.NONE, cut, self.trace(asked, way, None))
+
+    def cut_on_way(
+        self, asked: Asked, source: SourceAsked, way: list[WayStep], at: int, cause: Cause | None, bits: int
+    ) -> Outcome:
+        tape = asked.tapes[-1][0]
+        value = way[at].value
+        moment = moment_of(value, tape)
+        last = last_outside(way[at:], tape)
+        is_target = last is way[-1].value and moment is not Moment.UNDER
+        making, other, node = making_of(value), None, asked.node
+        if cause is not None:
+            node = self.place_node(value, tape)
+        elif moment is Moment.UNDER and value.how is not How.OPAQUE_CALL:
+            cause = Cause.NOT_WATCHED
+            node = self.it.watch_nodes.get((source.value.serial, tape.id), node)
+        else:
+            cause, other = self.recording_cause(way[at:], tape, bits)
+            if last.how is How.GRADIENT and moment is not Moment.PAUSED:
+                moment, node, cause = Moment.GRADIENT, self.place_node(last, tape), Cause.OUTSIDE_TAPE
+            elif moment is Moment.PAUSED:
+                node = value.node or node
+            elif cause is Cause.OUTSIDE_TAPE:
+                shown = value if making is Making.FORWARD and not is_target else last
+                node = self.place_node(shown, tape, last)
+                if moment is Moment.BEFORE and (
+                    is_reduction(last) or (node is not last.node and last.serial not in self.it.stored)
+                ):
+                    making = Making.FORWARD  # a loss, or what a helper made of it, rather than a derived weight
+                    node = self.place_node(last, tape)
+        assumed = any(step.value.assumed for step in way)
+        cut = Cut(cause, self.places.place(node), self.places.code(node), is_target, moment, making, other, assumed)
+        return Outcome(asked, source, Verdict.NONE, cut, self.trace(asked, way, at))
+
+    def recording_cause(self, steps: list[WayStep], tape: Tape, bits: int) -> tuple[Cause, str | None]:
+        """Whether another tape recorded what this one did not, or none that matters."""
+        recorder = self.recorder(steps, bits)
+        if recorder is None:
+            return Cause.OUTSIDE_TAPE, None
+        if recorder.node is tape.node and any(
+            step.value.serial in self.it.held
+            or (step.value.label not in ASSEMBLING and moment_of(step.value, tape) is Moment.UNDER)
+            for step in steps
+        ):
+            # The same `with` in an earlier iteration: what it recorded was kept, and is stale now.
+            return Cause.OUTSIDE_TAPE, None
+        return Cause.WRONG_TAPE, recorder.name
+
+    def recorder(self, steps: list[WayStep], bits: int) -> Tape | None:
+        """Another tape that recorded the rest of the way."""
+        for step in steps:
+            if step.value.how in (How.OPERATION, How.GRADIENT, How.OPAQUE_CALL) and step.value.possible & ~bits:
+                mask = step.value.possible & ~bits
+                index = (mask & -mask).bit_length() - 1
+                if 0 <= index < len(self.it.tapes):
+                    return self.it.tapes[index]
+            if step.value.how in (How.OPERATION, How.GRADIENT):
+                return None
+        return None
+
+    def not_in_target(self, asked: Asked, source: SourceAsked, tape: Tape, bits: int) -> Outcome:
+        target = asked.targets[0] if asked.targets else None
+        if target is not None:
+            elsewhere = self.elsewhere(target, tape, bits)
+            if elsewhere is not None:
+                cause, other = self.recording_cause([WayStep(elsewhere, None)], tape, bits)
+                node = asked.node if cause is Cause.WRONG_TAPE else self.place_node(elsewhere, tape)
+                if isinstance(node, ast.arg) and asked.target_node is not None:
+                    node = asked.target_node
+                cut = Cut(
+                    cause, self.places.place(node), self.places.code(node), True,
+                    moment_of(elsewhere, tape), making_of(elsewhere), other, elsewhere.assumed,
+                )  # fmt: skip
+                return Outcome(asked, source, Verdict.NONE, cut, self.trace(asked, [WayStep(elsewhere, None)], 0))
+        cut = self.plain_cut(asked, Cause.NOT_IN_TARGET, asked.node)
+        return Outcome(asked, source, Verdict.NONE, cut, self.trace(asked, [], None))
+
+    def plain_cut(self, asked: Asked, cause: Cause, node: ast.AST) -> Cut:
+        return Cut(cause, self.places.place(node), self.places.code(node), False, Moment.UNDER, Making.OPERATION)
+
+    def place_node(self, value: Value, tape: Tape, kept: Value | None = None) -> ast.AST:
+        """Where to change: kept values where they were kept, returned ones at the call in the tape's frame."""
+        assert value.node is not None
+        frame = value.frame
+        seen_from = self.it.stored.get((kept or value).serial)
+        if seen_from is None or seen_from is tape.frame:
+            seen_from = tape.frame
+        if seen_from is None or frame is None or frame is seen_from:
+            return value.node
+        chain = frame.callers()
+        if seen_from in chain:
+            below = chain[chain.index(seen_from) - 1]
+            return below.call_node if below.call_node is not None else value.node
+        return value.node
+
+    def trace(self, asked: Asked, way: list[WayStep], at: int | None) -> Trace:
+        steps: list[tuple[int, str, ast.AST | None]] = []
+        tape = asked.tapes[-1][0] if asked.tapes else None
+        if way and way[0].value.node is not None:
+            first = way[0].value
+            if at != 0 and first.how is not How.PARAMETER:
+                steps.append((first.serial, f"{self.short(first.node)} made here", first.node))
+        if at is not None and way:
+            value = way[at].value
+            if value.node is not None:
+                steps.append((value.serial, f"{self.short(value.node)} computed here", value.node))
+            if at + 1 < len(way):
+                after = next(
+                    (s.value for s in way[at + 1 :] if s.value.node is not None and s.value.node is not value.node),
+                    None,
+                )
+                if after is not None and after.node is not None:
+                    steps.append((after.serial, f"{self.short(after.node)} computed from it here", after.node))
+        if tape is not None and not tape.implicit:
+            steps.append((tape.serial, f"`{tape.name}` opened here", tape.node))
+        steps.append((asked.serial, f"{asked.asked} asked here", asked.node))
+        ordered = sorted(steps, key=lambda step: step[0])
+        made: list[Step] = []
+        for _, message, node in ordered:
+            if node is None:
+                continue
+            place = self.places.place(node)
+            if not made or made[-1].place != place:
+                made.append(Step(message, place))
+        return tuple(made)
+
+    def short(self, node: ast.AST | None) -> str:
+        code = self.places.code(node) if node is not None else ""
+        return f"`{code}`" if code and len(code) <= 60 and "\n" not in code else "the value"
+
+    def tape_name(self, tape: Tape) -> TapeName:
+        return TapeName(tape.name, self.places.place(tape.node), tape.implicit)

@@ -1,0 +1,145 @@
+"""Branches: if, match, try."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+
+from gradlint.flow.interpreter import RECORDING, Interpreter
+from gradlint.flow.names import bind_name
+from gradlint.flow.sequences import get_item, unpack
+from gradlint.flow.store import Delta
+from gradlint.flow.truth import narrowings, truth_of
+from gradlint.flow.values import Value
+
+
+def run_arms(it: Interpreter, arms: Sequence[Callable[[], None]]) -> None:
+    """Run each arm from the present state and join what they leave."""
+    deltas: list[Delta] = []
+    doubtful = it.doubt
+    exits_before = it.branch_exits()
+    for arm in arms:
+        if it.peeled:
+            it.doubt = doubtful + 1
+        it.store.begin()
+        it.alive = True
+        arm()
+        alive = it.alive
+        delta = it.store.end()
+        if alive:
+            deltas.append(delta)
+    it.doubt = doubtful
+    if it.peeled and it.branch_exits() > exits_before:
+        it.doubt += 1  # what follows is reached in this iteration only on some ways
+    it.merge(deltas)
+
+
+def run_if(it: Interpreter, node: ast.If) -> None:
+    # A chain of elifs is run without recursion in Python's sense of depth: each level is one arm.
+    truth = truth_of(it, node.test)
+    if truth is not None:
+        it.run_body(node.body if truth else node.orelse)
+        return
+    narrowed = narrowings(it, node.test)
+
+    def then() -> None:
+        for key, value in narrowed:
+            it.store.set(key, value)
+        it.run_body(node.body)
+
+    run_arms(it, [then, lambda: it.run_body(node.orelse)])
+
+
+def run_match(it: Interpreter, node: ast.Match) -> None:
+    subject = it.evaluate(node.subject)
+
+    def arm(case: ast.match_case) -> Callable[[], None]:
+        def run() -> None:
+            _bind_pattern(it, case.pattern, subject)
+            if case.guard is not None:
+                it.evaluate(case.guard)
+            it.run_body(case.body)
+
+        return run
+
+    last = node.cases[-1]
+    exhaustive = isinstance(last.pattern, ast.MatchAs) and last.pattern.pattern is None and last.guard is None
+    arms = [arm(case) for case in node.cases]
+    run_arms(it, arms if exhaustive else [*arms, lambda: None])
+
+
+def _bind_pattern(it: Interpreter, pattern: ast.pattern, subject: Value) -> None:
+    match pattern:
+        case ast.MatchAs(pattern=inner, name=name):
+            if inner is not None:
+                _bind_pattern(it, inner, subject)
+            if name is not None:
+                bind_name(it, name, subject)
+        case ast.MatchStar(name=name):
+            if name is not None:
+                bind_name(it, name, it.part(subject, pattern, item=True))
+        case ast.MatchSequence(patterns=patterns):
+            starred = any(isinstance(each, ast.MatchStar) for each in patterns)
+            parts = None if starred else unpack(it, subject, len(patterns), pattern)
+            for i, each in enumerate(patterns):
+                _bind_pattern(it, each, parts[i] if parts else it.part(subject, pattern, item=True))
+        case ast.MatchMapping(patterns=patterns, rest=rest, keys=keys):
+            for key, each in zip(keys, patterns, strict=False):
+                key_value = it.evaluate(key)
+                _bind_pattern(it, each, get_item(it, subject, key_value, pattern))
+            if rest is not None:
+                bind_name(it, rest, it.part(subject, pattern))
+        case ast.MatchClass(patterns=patterns, kwd_attrs=names, kwd_patterns=keyword_patterns):
+            for each in patterns:
+                _bind_pattern(it, each, it.part(subject, pattern))
+            for name_, each in zip(names, keyword_patterns, strict=False):
+                _bind_pattern(it, each, it.get_attribute(subject, name_, pattern))
+        case ast.MatchOr(patterns=patterns):
+            for each in patterns:
+                _bind_pattern(it, each, subject)
+
+
+def run_try(it: Interpreter, node: ast.Try) -> None:
+    store = it.store
+    store.watch()
+    store.begin()
+    it.run_body(node.body)
+    if it.alive and node.orelse:
+        it.run_body(node.orelse)
+    body_alive = it.alive
+    body = store.end()
+    written = store.unwatch()
+    arms: list[Delta] = [body] if body_alive else []
+    doubtful = it.doubt
+    for handler in node.handlers:
+        store.begin()
+        it.alive = True
+        for key, values in written.items():
+            if key == RECORDING:
+                continue
+            every = [value for value in (store.get(key), *values) if value is not None]
+            if every:
+                store.set(key, it.join(every))
+        if it.peeled:
+            it.doubt = doubtful + 1
+        if handler.type is not None:
+            it.evaluate(handler.type)
+        if handler.name:
+            bind_name(it, handler.name, it.plain(handler))
+        it.run_body(handler.body)
+        alive = it.alive
+        delta = store.end()
+        if alive:
+            arms.append(delta)
+    it.doubt = doubtful
+    it.merge(arms)
+    if node.finalbody:
+        if it.alive:
+            it.run_body(node.finalbody)
+        else:
+            # Every way left already; the clean-up still runs on each of them.
+            store.begin()
+            it.alive = True
+            it.run_body(node.finalbody)
+            store.end()
+            it.alive = False

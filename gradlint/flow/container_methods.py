@@ -1,0 +1,99 @@
+"""Container methods: list, dict and set methods; methods of symbolic variable sets."""
+
+from __future__ import annotations
+
+import ast
+
+from gradlint.flow.arguments import Arguments
+from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.objects import (
+    Items,
+)
+from gradlint.flow.sequences import element_of, extend_container, forget_positions, get_item, set_item
+from gradlint.flow.values import Kind, Value
+from gradlint.verdicts import Cause
+
+
+def container_method(it: Interpreter, receiver: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    items = it.items(receiver)
+    first = arguments.positional[0] if arguments.positional else None
+    match name:
+        case "append" | "add" | "appendleft" | "insert":
+            if arguments.positional:
+                added = arguments.positional[-1]
+                it.stored.setdefault(added.serial, it.frame)
+                exact = items.exact and name == "append"
+                it.set_items(receiver, Items((*items.elements, added), None, exact))
+            return it.plain(node)
+        case "extend":
+            if first is not None:
+                extend_container(it, receiver, first)
+            return it.plain(node)
+        case "clear":
+            it.set_items(receiver, Items())
+            return it.plain(node)
+        case "pop" | "popleft" | "get" | "setdefault":
+            found = get_item(it, receiver, first, node) if first is not None else element_of(it, receiver, node)
+            if name == "setdefault" and len(arguments.positional) > 1 and first is not None:
+                if not (items.keys and first.kind is Kind.LITERAL and first.ref in items.keys):
+                    found = it.join([found, arguments.positional[1]]) if items.elements else arguments.positional[1]
+                    set_item(it, receiver, first, found, node)
+                return found
+            if name in ("pop", "popleft"):
+                forget_positions(it, receiver)
+            if name == "get" and len(arguments.positional) > 1:
+                known = items.keys is not None and first is not None and first.kind is Kind.LITERAL
+                if known and items.keys is not None and first is not None:
+                    return found if first.ref in items.keys else arguments.positional[1]
+                return it.join([found, arguments.positional[1]])
+            return found
+        case "items":
+            if items.exact and items.keys is not None:
+                pairs = zip(items.keys, items.elements, strict=True)
+                rows = [it.tuple_of((it.fresh(Kind.LITERAL, node, ref=key), each), node) for key, each in pairs]
+                return it.list_of(rows, node)
+            row = it.tuple_of((it.plain(node), _any_element(it, receiver, items, node)), node)
+            return it.list_of([row], node, exact=False)
+        case "values":
+            return it.list_of(items.elements, node, exact=items.exact)
+        case "keys":
+            return it.plain(node)
+        case "update":
+            if first is not None and first.kind is Kind.CONTAINER:
+                other = it.items(first)
+                if items.exact and other.exact and items.keys is not None and other.keys is not None:
+                    merged = {
+                        **dict(zip(items.keys, items.elements, strict=True)),
+                        **dict(zip(other.keys, other.elements, strict=True)),
+                    }
+                    it.set_items(receiver, Items(tuple(merged.values()), tuple(merged)))
+                    return it.plain(node)
+                it.set_items(receiver, Items((*items.elements, *other.elements), None, exact=False))
+            elif first is not None:
+                it.set_items(receiver, Items((*items.elements, first), None, exact=False))
+            if arguments.keywords:
+                for key, value in arguments.keywords.items():
+                    set_item(it, receiver, it.fresh(Kind.LITERAL, node, ref=key), value, node)
+            return it.plain(node)
+        case "copy":
+            return it.container(receiver.ref.type, items, node)
+        case "sort" | "reverse" | "remove" | "discard" | "rotate":
+            forget_positions(it, receiver)
+            return it.plain(node)
+    return it.plain(node, (receiver,), Cause.LEFT_TENSORFLOW)
+
+
+def _any_element(it: Interpreter, receiver: Value, items: Items, node: ast.AST) -> Value:
+    return it.join(list(items.elements)) if items.elements else element_of(it, receiver, node)
+
+
+def variables_method(it: Interpreter, receiver: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    if name in ("copy",):
+        return receiver
+    if name in ("append", "extend", "insert"):
+        # `variables = model.trainable_variables; variables.append(w)`: no longer the set it was.
+        for value in arguments.every():
+            it.escape(value)
+        receiver.ref.open_members = True
+        return it.plain(node)
+    return it.part(receiver, node)

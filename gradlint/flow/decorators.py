@@ -1,0 +1,84 @@
+"""Decorators: what becomes of a function under a library decorator or one of the file."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from gradlint.flow.arguments import Arguments, symbol_of
+from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.objects import (
+    BoundMethod,
+    Function,
+    LibraryMethod,
+    Partial,
+    Transformed,
+)
+from gradlint.flow.values import Kind, Value
+
+_IDENTITY = re.compile(
+    r"(register_keras_serializable|wraps|lru_cache|cache|do_not_convert|abstractmethod|override|final|overload|"
+    r"saving\.register|tf_export|keras_export|deprecated|no_type_check|jit|experimental|configurable|typechecked)"
+)
+
+
+def decorate(it: Interpreter, decorator: Value, function: Value, node: ast.AST) -> Value:
+    """A decorator applied to a function."""
+    name = symbol_of(decorator)
+    if not name and decorator.kind is Kind.FUNCTION and isinstance(decorator.ref, Partial):
+        inner = symbol_of(decorator.ref.function)
+        if inner == "tf.function":
+            name = inner
+    if isinstance(decorator.ref, Transformed):
+        match decorator.ref.transformer:
+            case "identity":
+                return function
+            case "property":
+                return decorator  # x.setter keeps the property
+            case "caching":
+                return _transformed(it, "cache", function, node)
+    match name:
+        case "tf.function":
+            return _as_graph(function)
+        case "builtins.staticmethod" | "builtins.classmethod" | "builtins.property":
+            return _transformed(it, name.split(".")[1], function, node)
+        case "functools.cached_property":
+            return _transformed(it, "cached_property", function, node)
+        case "abc.abstractproperty":
+            return _transformed(it, "property", function, node)
+        case "functools.singledispatch" | "functools.singledispatchmethod":
+            return it.unknown(node, "chosen by type at run time", (function,))
+        case "functools.lru_cache" | "functools.cache":
+            return _transformed(it, "cache", function, node)
+        case "contextlib.contextmanager" | "contextlib.asynccontextmanager" | "tf_contextlib.contextmanager":
+            return _transformed(it, "contextmanager", function, node)
+        case "tf.custom_gradient" | "tf.recompute_grad" | "tf.grad_pass_through":
+            return _transformed(it, name, function, node)
+    if decorator.kind is Kind.FUNCTION and isinstance(decorator.ref, Function | BoundMethod):
+        return it.call(decorator, Arguments((function,)), node)
+    if isinstance(decorator.ref, LibraryMethod) and decorator.ref.name in ("setter", "deleter", "getter"):
+        return decorator.ref.receiver
+    # An unknown decorator: the function is followed, and strangers may call it too.
+    if isinstance(function.ref, Function):
+        if not _IDENTITY.search(name or ast.unparse(node)):
+            function.ref.open_call = True
+            it.escape(function)
+    return function
+
+
+def _as_graph(function: Value) -> Value:
+    target = function.ref
+    if isinstance(target, BoundMethod):
+        _as_graph(target.function)
+    elif isinstance(target, Function):
+        target.decorators = target.decorators | {"tf.function"}
+    return function
+
+
+def as_graph(function: Value) -> Value:
+    """The function as `tf.function` returns it: same body, run as a graph."""
+    return _as_graph(function)
+
+
+def _transformed(it: Interpreter, transformer: str, function: Value, node: ast.AST) -> Value:
+    return it.fresh(Kind.FUNCTION, node, ref=Transformed(it.new_id(), transformer, function))

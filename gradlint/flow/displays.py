@@ -1,0 +1,115 @@
+"""Displays and comprehensions."""
+
+from __future__ import annotations
+
+import ast
+
+from gradlint.flow.assignments import assign
+from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.objects import (
+    Items,
+)
+from gradlint.flow.scopes import Frame, comprehension_names
+from gradlint.flow.sequences import element_of, known_elements
+from gradlint.flow.values import Kind, Value
+
+MOST_COMPREHENDED = 8
+
+
+def display(it: Interpreter, node: ast.List | ast.Tuple | ast.Set) -> Value:
+    type_ = {ast.List: "list", ast.Tuple: "tuple", ast.Set: "set"}[type(node)]
+    if len(node.elts) > 64 and all(isinstance(each, ast.Constant) for each in node.elts):
+        return it.plain(node)
+    elements: list[Value] = []
+    exact = True
+    for each in node.elts:
+        if isinstance(each, ast.Starred):
+            value = it.evaluate(each.value)
+            known = known_elements(it, value)
+            if known is None:
+                exact = False
+                elements.extend(it.items(value).elements if value.kind is Kind.CONTAINER else (value,))
+            else:
+                elements.extend(known)
+        else:
+            elements.append(it.evaluate(each))
+    return it.container(type_, Items(tuple(elements), None, exact), node)
+
+
+def dict_display(it: Interpreter, node: ast.Dict) -> Value:
+    elements: list[Value] = []
+    keys: list[object] = []
+    exact = True
+    if len(node.keys) > 64 and all(isinstance(each, ast.Constant) for each in node.values):
+        return it.plain(node)
+    for key_node, value_node in zip(node.keys, node.values, strict=True):
+        value = it.evaluate(value_node)
+        if key_node is None:
+            items = it.items(value) if value.kind is Kind.CONTAINER else None
+            if items is not None and items.exact and items.keys is not None:
+                keys.extend(items.keys)
+                elements.extend(items.elements)
+            else:
+                exact = False
+                elements.extend(items.elements if items is not None else (value,))
+            continue
+        key = it.evaluate(key_node)
+        elements.append(value)
+        if key.kind is Kind.LITERAL and isinstance(key.ref, str | int | bool | float):
+            keys.append(key.ref)
+        else:
+            exact = False
+    return it.container("dict", Items(tuple(elements), tuple(keys) if exact else None, exact), node)
+
+
+def _comprehend(
+    it: Interpreter, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, elements: list[ast.expr]
+) -> tuple[list[list[Value]], bool]:
+    """The evaluated element expressions, once per known element, and whether that is exact."""
+    generators = node.generators
+    frame = Frame(
+        it.new_id(),
+        it.frame,
+        it.frame.caller,
+        it.frame.call_node,
+        it.frame.function,
+        comprehension_names([each.target for each in generators]),
+        is_comprehension=True,
+        cls=it.frame.cls,
+        depth=it.frame.depth,
+        name=it.frame.name,
+        graph=it.frame.graph,
+    )
+    first = it.evaluate(generators[0].iter)
+    outer = it.frame
+    it.frame = frame
+    try:
+        known = known_elements(it, first)
+        exact = known is not None and len(generators) == 1 and not generators[0].ifs and len(known) <= MOST_COMPREHENDED
+        rows: list[list[Value]] = []
+        for element in known if exact and known is not None else [None]:
+            assign(it, generators[0].target, element if element is not None else element_of(it, first, node))
+            for test in generators[0].ifs:
+                it.evaluate(test)
+            for generator in generators[1:]:
+                inner = it.evaluate(generator.iter)
+                assign(it, generator.target, element_of(it, inner, node))
+                for test in generator.ifs:
+                    it.evaluate(test)
+            rows.append([it.evaluate(each) for each in elements])
+    finally:
+        it.frame = outer
+    return rows, exact
+
+
+def list_comprehension(it: Interpreter, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
+    rows, exact = _comprehend(it, node, [node.elt])
+    type_ = {ast.SetComp: "set", ast.GeneratorExp: "generator"}.get(type(node), "list")
+    return it.container(type_, Items(tuple(row[0] for row in rows), None, exact), node)
+
+
+def dict_comprehension(it: Interpreter, node: ast.DictComp) -> Value:
+    rows, exact = _comprehend(it, node, [node.key, node.value])
+    keys = tuple(row[0].ref for row in rows if row[0].kind is Kind.LITERAL and isinstance(row[0].ref, str | int))
+    exact = exact and len(keys) == len(rows)
+    return it.container("dict", Items(tuple(row[1] for row in rows), keys if exact else None, exact), node)

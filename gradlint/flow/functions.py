@@ -1,0 +1,204 @@
+"""Functions: binding arguments and running the file's functions at their call sites."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from gradlint.flow.arguments import Arguments, symbol_of
+from gradlint.flow.interpreter import MOST_DEPTH, Exits, Interpreter
+from gradlint.flow.objects import (
+    Function,
+    Instance,
+    Items,
+    LibraryObject,
+    Variable,
+)
+from gradlint.flow.scopes import Frame
+from gradlint.flow.sequences import element_of
+from gradlint.flow.values import Kind, Value, is_literal
+
+
+def call_function(
+    it: Interpreter,
+    function: Function,
+    arguments: Arguments,
+    node: ast.AST | None,
+    on_yield: Callable[[Value], None] | None,
+) -> Value:
+    """Run a function of the file at its call site."""
+    if _is_abstract(function.node):
+        return it.opaque_call(node, arguments.every(), f"`{function.name}` is left to subclasses", getter=False)
+    receiver = arguments.positional[0] if function.owner is not None and arguments.positional else None
+    if (
+        receiver is not None
+        and isinstance(receiver.ref, Instance)
+        and receiver.ref.open_self
+        and _is_hook(function.node)
+    ):
+        return it.opaque_call(node, arguments.every(), f"`{function.name}` may be written anew in a subclass")
+    receiver_id = receiver.ref.id if receiver is not None and isinstance(receiver.ref, Instance) else 0
+    key = (function.node, receiver_id)
+    if (
+        len(it.stack) >= MOST_DEPTH
+        or it.stack.count(key) >= 2
+        or sum(each[0] is function.node for each in it.stack) >= 3
+    ):
+        return it.unknown(node, f"`{function.name}` calls itself or is nested too deep", arguments.every())
+    it.entered.add(function.node)
+    frame = Frame(
+        it.new_id(),
+        function.frame,
+        it.frame,
+        node,
+        function,
+        it.names_of(function.node),
+        cls=function.owner,
+        depth=it.frame.depth + 1,
+        name=function.name,
+        graph=it.frame.graph or "tf.function" in function.decorators,
+    )
+    bound = _bind(it, function, arguments, frame)
+    if function.name == "build" and receiver_id and function.owner is not None:
+        it.store.set((receiver_id, "<built>"), it.fresh(Kind.LITERAL, node, ref=True))
+    outer, loops, withs = it.frame, it.loops, it.open_withs
+    level = it.store.level
+    exits = Exits(level, level, len(withs), on_yield=on_yield)
+    it.store.begin()
+    it.frame, it.loops = frame, []
+    it.calls.append(exits)
+    it.stack.append(key)
+    doubt = it.doubt
+    try:
+        for name, value in bound:
+            it.store.set((frame.id, name), value)
+        if isinstance(function.node, ast.Lambda):
+            exits.returns.append((it.evaluate(function.node.body), it.store.capture(level)))
+            it.alive = False
+        else:
+            it.run_body(function.node.body)
+            if it.alive:
+                none = it.fresh(Kind.LITERAL, node, ref=None)
+                exits.returns.append((none, it.store.capture(level)))
+    finally:
+        it.stack.pop()
+        it.calls.pop()
+        it.frame, it.loops = outer, loops
+        it.doubt = doubt
+        it.store.end()
+    it.merge([delta for _, delta in exits.returns])
+    if not exits.returns:
+        return it.fresh(Kind.LITERAL, node, ref=None)
+    if frame.names.yields:
+        return it.container("generator", Items(tuple(exits.yields), None, exact=False), node)
+    returned = [value for value, _ in exits.returns]
+    for value in returned:
+        if value.kind is Kind.FUNCTION and isinstance(value.ref, Function) and value.ref.frame is frame:
+            for kept in it.closed_over(value.ref):
+                it.stored.setdefault(kept.serial, frame)
+    return returned[0] if len(returned) == 1 else it.join(returned)
+
+
+def _is_abstract(node: ast.AST) -> bool:
+    """Whether the body only says that somebody else will write it: `raise NotImplementedError`, `pass`, `...`."""
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return False
+    body = [each for each in node.body if not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))]
+    if not body:
+        return True
+    return len(body) == 1 and (isinstance(body[0], ast.Pass) or _raises_not_implemented(body[0]))
+
+
+def _is_hook(node: ast.AST) -> bool:
+    """Whether a method only returns a constant, for subclasses to do better."""
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return False
+    body = [each for each in node.body if not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))]
+    if len(body) != 1 or not isinstance(body[0], ast.Return):
+        return False
+    value = body[0].value
+    if isinstance(value, ast.Call):
+        return all(isinstance(each, ast.Constant) for each in value.args) and not value.keywords and bool(value.args)
+    if isinstance(value, ast.List | ast.Tuple | ast.Set):
+        return not value.elts
+    return value is None or isinstance(value, ast.Constant) or (isinstance(value, ast.Dict) and not value.keys)
+
+
+def _raises_not_implemented(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Raise) and node.exc is not None and "NotImplemented" in ast.dump(node.exc)
+
+
+def _bind(it: Interpreter, function: Function, arguments: Arguments, frame: Frame) -> list[tuple[str, Value]]:
+    spec = function.node.args
+    names = [argument.arg for argument in (*spec.posonlyargs, *spec.args)]
+    bound: dict[str, Value] = {}
+    for name, value in zip(names, arguments.positional, strict=False):
+        bound[name] = value
+    extra = arguments.positional[len(names) :]
+    keywords = dict(arguments.keywords)
+    for name in [*names, *(argument.arg for argument in spec.kwonlyargs)]:
+        if name in keywords:
+            bound[name] = keywords.pop(name)
+    defaults = dict(zip(names[len(names) - len(function.defaults) :], function.defaults, strict=False))
+    for argument, default in zip(spec.kwonlyargs, function.keyword_defaults, strict=False):
+        if default is not None:
+            defaults[argument.arg] = default
+    for argument in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs):
+        name = argument.arg
+        if name in bound:
+            continue
+        if arguments.more is not None or arguments.more_keywords is not None:
+            source = arguments.more if arguments.more is not None else arguments.more_keywords
+            assert source is not None
+            given = element_of(it, source, argument)
+            bound[name] = it.join([defaults[name], given]) if name in defaults else given
+        elif name in defaults:
+            bound[name] = defaults[name]
+        else:
+            bound[name] = it.parameter(name, argument)
+    if spec.vararg is not None:
+        rest = (*extra, *((arguments.more,) if arguments.more is not None else ()))
+        bound[spec.vararg.arg] = it.container("tuple", Items(rest, None, arguments.more is None))
+    if spec.kwarg is not None:
+        values = [*keywords.values()]
+        if arguments.more_keywords is not None:
+            values.append(arguments.more_keywords)
+        keys = tuple(keywords) if arguments.more_keywords is None else None
+        bound[spec.kwarg.arg] = it.container("dict", Items(tuple(values), keys, keys is not None))
+    return list(bound.items())
+
+
+def open_arguments(it: Interpreter, function: Function, receiver: Value | None) -> Arguments:
+    """Symbolic arguments for a function that nobody in the file calls: annotations give kinds."""
+
+    spec = function.node.args
+    values: dict[str, Value] = {}
+    positional = [*spec.posonlyargs, *spec.args]
+    defaulted = [argument.arg for argument in positional[len(positional) - len(function.defaults) :]]
+    optional = {name for name, default in zip(defaulted, function.defaults, strict=False) if is_literal(default, None)}
+    for argument in (*positional, *spec.kwonlyargs):
+        values[argument.arg] = it.parameter(argument.arg, argument)
+        if argument.annotation is not None and argument.arg not in optional:
+            annotated = _annotated(it, argument, it.evaluate(argument.annotation))
+            if annotated is not None:
+                values[argument.arg] = annotated
+    given = dict(values)
+    if receiver is not None and positional:
+        given[positional[0].arg] = receiver
+    # Strangers may pass a callable where the default is None, and anything else but a constant.
+    return Arguments((), given)
+
+
+def _annotated(it: Interpreter, argument: ast.arg, annotation: Value) -> Value | None:
+    match symbol_of(annotation):
+        case "tf.Tensor":
+            return it.fresh(Kind.TENSOR, argument, label=argument.arg)
+        case "tf.Variable" | "keras.Variable":
+            made = Variable(it.new_id(), argument.arg, annotation.ref == "keras.Variable", None, argument)
+            made.escaped_at = 0
+            return it.fresh(Kind.VARIABLE, argument, ref=made)
+        case "tf.data.Dataset":
+            return it.fresh(Kind.LIBRARY, argument, ref=LibraryObject(it.new_id(), "tf.data.Dataset"))
+        case "builtins.int" | "builtins.float" | "builtins.bool" | "builtins.str" | "np.ndarray":
+            return it.plain(argument)
+    return None

@@ -1,0 +1,231 @@
+"""Keras methods and attributes: what layers, models and subclasses of them have from Keras."""
+
+from __future__ import annotations
+
+import ast
+
+from gradlint.flow.arguments import Arguments
+from gradlint.flow.instances import method_of, open_part
+from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.layers import build_once, call_keras_instance, call_layer, is_input, layers_in_graph, make_layer
+from gradlint.flow.members import (
+    LAYER_VARIABLES,
+    VARIABLE_SETS,
+    layer_variable,
+    members_within,
+    part_of,
+    variable_set,
+    weights_of,
+)
+from gradlint.flow.objects import (
+    HeapObject,
+    Layer,
+    LibraryObject,
+    Variable,
+)
+from gradlint.flow.training import run_compile, run_fit
+from gradlint.flow.values import How, Kind, Value
+from gradlint.verdicts import Cause
+
+#: Methods of Keras layers and models that are modelled (the rest is opaque).
+KERAS_METHODS = frozenset(
+    """
+    add_weight add_variable add_loss add_metric build compile fit evaluate predict summary compute_loss
+    compiled_loss compute_metrics compiled_metrics save save_weights load_weights get_weights set_weights
+    train_on_batch test_on_batch predict_on_batch count_params get_config get_layer call __call__ _set_inputs
+    reset_metrics reset_states with_name_scope quantize train_step test_step make_train_function to_json
+    compute_output_shape build_from_config stateless_call
+    """.split()
+)
+
+
+def layer_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) -> Value:
+    """An attribute of a library layer or model."""
+    owner: Layer = base.ref
+    if name in VARIABLE_SETS:
+        return variable_set(it, base, name, node)
+    own = it.store.get((owner.id, name))
+    if own is not None and name != "trainable":
+        return own
+    if name in LAYER_VARIABLES:
+        return layer_variable(it, owner, name, node)
+    if name == "losses":
+        return losses_of(it, base, node)
+    if name in ("input", "output", "inputs", "outputs"):
+        return _symbolic_end(it, base, name, node)
+    if name == "layers":
+        if owner.sequence is not None:
+            return it.list_of([each for each in owner.sequence if not is_input(each)], node)
+        return it.list_of([part_of(it, base, node)], node, exact=False)
+    if name in (
+        "name",
+        "shape",
+        "dtype",
+        "built",
+        "trainable",
+        "units",
+        "metrics_names",
+        "optimizer",
+        "input_shape",
+        "output_shape",
+        "metrics",
+    ):
+        compiled = it.store.get((owner.id, "<optimizer>"))
+        if name == "optimizer" and compiled is not None:
+            return compiled
+        return (
+            it.plain(node)
+            if name not in ("optimizer", "metrics")
+            else it.fresh(Kind.LIBRARY, node, ref=LibraryObject(it.new_id(), "keras." + name))
+        )
+    return method_of(it, base, name, node)
+
+
+def losses_of(it: Interpreter, base: Value, node: ast.AST) -> Value:
+    """`model.losses`: what `add_loss` was given, and perhaps regularisation of any weight."""
+    found: list[Value] = []
+    for member in sorted(members_within(it, base)[0]):
+        kept = it.store.get((member, "<losses>"))
+        if kept is not None and kept.kind is Kind.CONTAINER:
+            found.extend(it.items(kept).elements)
+    weights = it.operation(node, (variable_set(it, base, "weights", node),), label="losses")
+    return it.list_of([*found[:16], it.join([weights, it.fresh(Kind.TENSOR, node)])], node, exact=False)
+
+
+def _symbolic_end(it: Interpreter, base: Value, name: str, node: ast.AST) -> Value:
+    owner: Layer = base.ref
+    if owner.outputs is not None:
+        if name in ("output", "outputs"):
+            return owner.outputs
+        leaves = owner.inputs
+        if name == "inputs":
+            return it.list_of(leaves, node)
+        return leaves[0] if len(leaves) == 1 else it.list_of(leaves, node)
+    value = it.operation(node, (weights_of(it, base, node),), label=name, kind=Kind.SYMBOLIC)
+    return it.list_of([value], node, exact=False) if name.endswith("s") else value
+
+
+def inherited_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) -> Value:
+    """An attribute that an object of this file inherits from Keras or tf.Module."""
+    if name in VARIABLE_SETS:
+        return variable_set(it, base, name, node)
+    if name == "losses":
+        return losses_of(it, base, node)
+    if name in (
+        "name",
+        "dtype",
+        "built",
+        "trainable",
+        "compute_dtype",
+        "variable_dtype",
+        "input_spec",
+        "metrics_names",
+        "name_scope",
+    ):
+        return it.plain(node)
+    if name == "optimizer":
+        compiled = it.store.get((base.ref.id, "<optimizer>"))
+        return (
+            compiled
+            if compiled is not None
+            else it.fresh(Kind.LIBRARY, node, ref=LibraryObject(it.new_id(), "keras.optimizers.Optimizer"))
+        )
+    if name in KERAS_METHODS:
+        return method_of(it, base, name, node)
+    if name in ("_losses", "_metrics", "loss", "input", "output", "inputs", "outputs", "layers"):
+        return open_part(it, base, name, node)
+    return open_part(it, base, name, node)
+
+
+def inherited_init(it: Interpreter, value: Value, arguments: Arguments) -> None:
+    """`keras.Model.__init__` of a class of this file that has none of its own."""
+    outputs = arguments.get(1, "outputs")
+    if outputs is not None:
+        functional = make_layer(it, "keras.models.Model", arguments, value.node or ast.Pass())
+        it.store.set((value.ref.id, "<functional>"), functional)
+        for number, each in enumerate(layers_in_graph(it, outputs)):
+            it.write_cell(value.ref, f"<layer {number}>", each)
+
+
+def call_keras_method(it: Interpreter, receiver: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    """A method that a layer or model has from Keras."""
+    match name:
+        case "add_loss":
+            added = [leaf for value in arguments.every() for leaf in it.leaves(value)]
+            kept = it.store.get((receiver.ref.id, "<losses>"))
+            before = it.items(kept).elements if kept is not None and kept.kind is Kind.CONTAINER else ()
+            it.write_cell(receiver.ref, "<losses>", it.list_of((*before, *added)[-16:], node))
+            return it.plain(node)
+        case "add_weight" | "add_variable":
+            return add_weight(it, receiver, arguments, node)
+        case "compile":
+            run_compile(it, receiver, arguments)
+            return it.plain(node)
+        case "fit" | "train_on_batch" | "fit_generator":
+            run_fit(it, receiver, arguments, node)
+            return it.plain(node)
+        case "predict" | "predict_on_batch" | "get_weights" | "evaluate" | "test_on_batch":
+            cut = ((variable_set(it, receiver, "weights", node), Cause.LEFT_TENSORFLOW),)
+            return it.operation(node, (), label=name, kind=Kind.PLAIN, dead=cut)
+        case "build":
+            if receiver.kind is Kind.INSTANCE:
+                build_once(it, receiver, node)
+            return it.plain(node)
+        case "call" | "__call__":
+            if receiver.kind is Kind.LAYER:
+                return call_layer(it, receiver, arguments, node)
+            return call_keras_instance(it, receiver, arguments, node)
+        case "compute_loss" | "compiled_loss":
+            # The compiled loss of what it is given, and perhaps the model's own regularisation.
+            weights = variable_set(it, receiver, "weights", node)
+            given = [value for value in arguments.every() if value.kind is not Kind.LITERAL]
+            plain = it.operation(node, given, label=name)
+            return it.join([plain, it.operation(node, (*given, weights), label=name)])
+        case "get_layer":
+            return part_of(it, receiver, node) if receiver.kind is Kind.LAYER else it.part(receiver, node)
+        case "add" if receiver.kind is Kind.LAYER:
+            _add_layer(it, receiver, arguments)
+            return it.plain(node)
+        case "pop" if receiver.kind is Kind.LAYER:
+            receiver.ref.sequence = None
+            return it.plain(node)
+        case "train_step" | "test_step" | "make_train_function":
+            return it.plain(node)
+    return it.plain(node)
+
+
+def _add_layer(it: Interpreter, receiver: Value, arguments: Arguments) -> None:
+    owner: Layer = receiver.ref
+    for value in arguments.every():
+        if it.loop_depth:
+            owner.sequence = None  # which layers, in which order, is not known
+        if value.kind in (Kind.LAYER, Kind.INSTANCE):
+            owner.parts = (*owner.parts, value)
+            if owner.sequence is not None:
+                owner.sequence = (*owner.sequence, value)
+        elif value.is_opaque or value.how is How.JOIN:
+            owner.open_parts = True
+            owner.sequence = None
+
+
+def add_weight(it: Interpreter, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    """`self.add_weight(...)`."""
+    trainable = arguments.keywords.get("trainable")
+    known: bool | None = True
+    if trainable is not None:
+        known = bool(trainable.ref) if trainable.kind is Kind.LITERAL else None
+    label = next(
+        (
+            each
+            for each in (arguments.keywords.get("name"), *arguments.positional)
+            if each is not None and each.kind is Kind.LITERAL and isinstance(each.ref, str)
+        ),
+        None,
+    )
+    made = Variable(it.new_id(), "", True, known, node)
+    value = it.fresh(Kind.VARIABLE, node, ref=made, label=label.ref if label is not None else "")
+    if isinstance(receiver.ref, HeapObject):
+        it.write_cell(receiver.ref, f"<weight {made.id}>", value)
+        if receiver.ref.escaped_at is not None:
+            made.escaped_at = receiver.ref.escaped_at
+    return value

@@ -1,0 +1,300 @@
+"""Layers: Keras layers and models made, built and called; functional models replayed."""
+
+from __future__ import annotations
+
+import ast
+
+from gradlint.flow.arguments import Arguments
+from gradlint.flow.instances import bind_method, class_attribute, is_overridden
+from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.members import is_keras_family, is_model_family, symbolic_operation, variable_set, weights_of
+from gradlint.flow.objects import (
+    Class,
+    Function,
+    Instance,
+    Items,
+    Layer,
+    SymbolicCall,
+)
+from gradlint.flow.sequences import known_elements
+from gradlint.flow.values import How, Kind, Value
+
+
+def make_layer(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AST) -> Value:
+    """A layer or model of the library, from its constructor call."""
+    name = symbol.rpartition(".")[2]
+    parts: list[Value] = []
+    open_parts = arguments.more is not None
+    held = [*arguments.positional]
+    held += [
+        value
+        for key, value in arguments.keywords.items()
+        if key in ("layers", "layer", "cell", "inputs", "outputs", "backward_layer")
+    ]
+    inputs: tuple[Value, ...] = ()
+    outputs: Value | None = None
+    sequence: tuple[Value, ...] | None = None
+    if symbol.startswith("keras.models.") and name in ("Model", "Functional"):
+        given_inputs, given_outputs = arguments.get(0, "inputs"), arguments.get(1, "outputs")
+        if given_outputs is not None:
+            outputs = given_outputs
+            inputs = it.leaves(given_inputs) if given_inputs is not None else ()
+            parts.extend(layers_in_graph(it, given_outputs))
+            open_parts = open_parts or _is_open_graph(it, given_outputs)
+        held = []
+    elif name == "Sequential":
+        layers = arguments.get(0, "layers")
+        if layers is None:
+            sequence = ()
+        else:
+            known = known_elements(it, layers)
+            sequence = tuple(known) if known is not None else None
+            open_parts = open_parts or (known is None and layers.kind is not Kind.CONTAINER)
+    for value in held:
+        for leaf in it.leaves(value):
+            if leaf.kind in (Kind.LAYER, Kind.INSTANCE):
+                parts.append(leaf)
+            elif leaf.is_opaque and name in (
+                "Sequential",
+                "Model",
+                "TimeDistributed",
+                "Bidirectional",
+                "Wrapper",
+                "RNN",
+            ):
+                open_parts = True
+            elif leaf.kind is Kind.FUNCTION and name == "Lambda":
+                parts.append(leaf)
+    made = Layer(it.new_id(), symbol, tuple(parts), open_parts, inputs=inputs, outputs=outputs, sequence=sequence)
+    value = it.fresh(Kind.LAYER, node, ref=made, label=symbol)
+    it.layer_values[made.id] = value
+    for part in parts:
+        if made.id and part.ref is not None and getattr(part.ref, "escaped_at", None) is not None:
+            it.escape(value)
+    if name == "Sequential" and sequence and any(is_input(each) for each in sequence):
+        for each in sequence:
+            if each.kind is Kind.INSTANCE:
+                build_once(it, each, node)  # with an Input first, layers are built while the model is
+    return value
+
+
+def is_input(value: Value) -> bool:
+    if value.kind is Kind.SYMBOLIC:
+        return True
+    return value.kind is Kind.LAYER and value.ref.symbol.endswith("InputLayer")
+
+
+def layers_in_graph(it: Interpreter, outputs: Value) -> list[Value]:
+    found: list[Value] = []
+    seen: set[int] = set()
+    stack = list(it.leaves(outputs))
+    while stack and len(seen) < 500:
+        each = stack.pop()
+        if each.serial in seen:
+            continue
+        seen.add(each.serial)
+        if isinstance(each.ref, SymbolicCall) and each.ref.callee is not None:
+            found.append(each.ref.callee)
+        if each.kind is Kind.VARIABLES and isinstance(each.ref.owner, Layer):
+            found.append(it.fresh(Kind.LAYER, each.node, ref=each.ref.owner))
+        if each.kind in (Kind.VARIABLE, Kind.LAYER, Kind.INSTANCE):
+            found.append(each)
+        stack.extend(each.inputs)
+    return found
+
+
+def _is_open_graph(it: Interpreter, outputs: Value) -> bool:
+    """Whether something that cannot be seen took part in making the outputs of a functional model."""
+    seen: set[int] = set()
+    stack = list(it.leaves(outputs))
+    while stack and len(seen) < 500:
+        each = stack.pop()
+        if each.serial in seen:
+            continue
+        seen.add(each.serial)
+        if each.is_opaque or (each.how is How.JOIN and each.kind is Kind.UNKNOWN):
+            return True
+        if each.kind is Kind.VARIABLES:
+            if each.ref.open_members:
+                return True
+            continue
+        stack.extend(each.inputs)
+    return bool(stack)
+
+
+def call_layer(it: Interpreter, layer: Value, arguments: Arguments, node: ast.AST) -> Value:
+    """Call a library layer or model."""
+    owner: Layer = layer.ref
+    tensors = [*arguments.positional, *arguments.keywords.values()]
+    if any(leaf.kind is Kind.SYMBOLIC for value in tensors for leaf in it.leaves(value)):
+        ref = SymbolicCall(it.new_id(), layer, arguments.positional, tuple(arguments.keywords.items()))
+        return it.operation(node, (*tensors, weights_of(it, layer, node)), label="call", kind=Kind.SYMBOLIC, ref=ref)
+    if owner.open_parts:
+        return it.opaque_call(node, (layer, *tensors), "a model with layers that cannot be seen")
+    name = owner.symbol.rpartition(".")[2]
+    if name == "Lambda" and owner.parts and owner.parts[0].kind is Kind.FUNCTION:
+        return it.call(owner.parts[0], Arguments(arguments.positional), node)
+    if (
+        owner.sequence is not None
+        and any(each.kind is Kind.INSTANCE for each in owner.sequence)
+        and arguments.positional
+    ):
+        return _run_sequence(it, owner.sequence, arguments, node)
+    if owner.outputs is not None and arguments.positional and _has_own_layers(owner):
+        return _replay(it, owner, arguments, node)
+    kept = [value for key, value in arguments.keywords.items() if key not in ("training", "mask")]
+    inputs = (*arguments.positional, *kept, weights_of(it, layer, node))
+    if owner.outputs is not None and owner.outputs.kind is Kind.CONTAINER:
+        outputs = it.items(owner.outputs)
+        made = [it.operation(node, inputs, label="call") for _ in outputs.elements]
+        _connect_outputs(made, outputs.elements)
+        return it.container(owner.outputs.ref.type, Items(tuple(made), outputs.keys, outputs.exact), node)
+    return it.operation(node, inputs, label="call")
+
+
+def _connect_outputs(made: list[Value], symbolic: tuple[Value, ...]) -> None:
+    """One output of a model may be computed from another: along the symbolic graph, or where that is not known."""
+    for here, value in enumerate(made):
+        before = [
+            made[there]
+            for there, other in enumerate(symbolic)
+            if there != here and _may_come_from(symbolic[here], other)
+        ]
+        value.inputs = (*value.inputs, *before)
+
+
+def _may_come_from(output: Value, other: Value) -> bool:
+    if other.label in ("output", "outputs"):
+        return True  # some layer's output, found by name or place: anything may come from it
+    stack, seen = [output], set()
+    while stack:
+        each = stack.pop()
+        if each.serial in seen:
+            continue
+        seen.add(each.serial)
+        if each is other or each.label in ("output", "outputs") or each.kind is Kind.UNKNOWN or len(seen) > 500:
+            return True
+        stack.extend(each.inputs)
+    return False
+
+
+def _run_sequence(it: Interpreter, sequence: tuple[Value, ...], arguments: Arguments, node: ast.AST) -> Value:
+    value = arguments.positional[0]
+    keywords = {key: each for key, each in arguments.keywords.items() if key == "training"}
+    for layer in sequence:
+        if is_input(layer):
+            continue
+        accepts = keywords if layer.kind is Kind.LAYER else {}
+        value = it.call(layer, Arguments((value,), accepts), node)
+    return value
+
+
+def _has_own_layers(owner: Layer) -> bool:
+    return any(part.kind is Kind.INSTANCE for part in owner.parts)
+
+
+def _replay(it: Interpreter, owner: Layer, arguments: Arguments, node: ast.AST) -> Value:
+    """Call a functional model that holds layers of this file: run its graph on the real input."""
+    given: dict[int, Value] = {}
+    leaves = it.leaves(arguments.positional[0])
+    for position, symbolic in enumerate(owner.inputs):
+        given[symbolic.serial] = leaves[position] if len(leaves) == len(owner.inputs) else arguments.positional[0]
+    budget = [300]
+
+    def run(value: Value) -> Value:
+        if value.serial in given:
+            return given[value.serial]
+        budget[0] -= 1
+        it.burn()
+        made = value
+        if value.kind is Kind.CONTAINER:
+            items = it.items(value)
+            made = it.container(
+                value.ref.type, Items(tuple(run(each) for each in items.elements), items.keys, items.exact)
+            )
+        elif budget[0] > 0 and isinstance(value.ref, SymbolicCall):
+            call = value.ref
+            positional = tuple(run(each) for each in call.arguments)
+            if call.callee is None:
+                made = it.operation(node, positional, label=value.label)
+            else:
+                keywords = {key: run(each) for key, each in call.keywords}
+                made = it.call(call.callee, Arguments(positional, keywords), node)
+        elif value.kind is Kind.SYMBOLIC and value.inputs:
+            made = it.operation(node, tuple(run(each) for each in value.inputs), label=value.label)
+        given[value.serial] = made
+        return made
+
+    assert owner.outputs is not None
+    return run(owner.outputs)
+
+
+def call_instance(it: Interpreter, instance: Value, arguments: Arguments, node: ast.AST) -> Value:
+    """Call an object of this file: `__call__`, or what Keras makes of `build` and `call`."""
+    cls: Class = instance.ref.cls
+    own = class_attribute(it, cls, "__call__")
+    if own is not None and not (instance.ref.open_self and is_overridden(it, cls, "__call__")):
+        return it.call(bind_method(it, own, instance, node), arguments, node)
+    if is_keras_family(cls):
+        return call_keras_instance(it, instance, arguments, node)
+    return it.opaque_call(node, (instance, *arguments.every()), f"`__call__` of `{cls.name}` cannot be seen")
+
+
+def call_keras_instance(it: Interpreter, instance: Value, arguments: Arguments, node: ast.AST) -> Value:
+    """`layer(x)`: build once, then `call`."""
+    owner: Instance = instance.ref
+    patched = it.store.get((owner.id, "call"))
+    if patched is not None:
+        return it.call(patched, arguments, node)
+    run = class_attribute(it, owner.cls, "call")
+    symbolic = any(leaf.kind is Kind.SYMBOLIC for value in arguments.every() for leaf in it.leaves(value))
+    functional = it.store.get((owner.id, "<functional>"))
+    if run is None and functional is not None and functional.kind is Kind.LAYER and not owner.open_self:
+        return call_layer(it, functional, arguments, node)
+    if run is None or (owner.open_self and is_overridden(it, owner.cls, "call")):
+        if not is_model_family(owner.cls) and not owner.open_self and owner.cls.families and not owner.cls.open_base:
+            tensors = (*arguments.positional, variable_set(it, instance, "weights", node))
+            return it.operation(node, tensors, label="call", kind=Kind.SYMBOLIC if symbolic else Kind.TENSOR)
+        return it.opaque_call(node, (instance, *arguments.every()), f"`call` of `{owner.cls.name}` cannot be seen")
+    build_once(it, instance, node)
+    keywords = dict(arguments.keywords)
+    if isinstance(run.ref, Function):
+        spec = run.ref.node.args
+        accepted = {each.arg for each in (*spec.args, *spec.kwonlyargs)}
+        if spec.kwarg is None:
+            keywords = {key: value for key, value in keywords.items() if key in accepted}
+    if symbolic:
+        value = it.operation(
+            node,
+            (*arguments.positional, variable_set(it, instance, "weights", node)),
+            label="call",
+            kind=Kind.SYMBOLIC,
+            ref=SymbolicCall(it.new_id(), instance, arguments.positional, tuple(keywords.items())),
+        )
+        run_result = it.call(bind_method(it, run, instance, node), Arguments(arguments.positional, keywords), node)
+        if run_result.kind is Kind.CONTAINER:
+            return it.container(run_result.ref.type, _like(it, run_result, value), node)
+        return value
+    made = Arguments(arguments.positional, keywords, arguments.more, arguments.more_keywords)
+    return it.call(bind_method(it, run, instance, node), made, node)
+
+
+def _like(it: Interpreter, shape: Value, value: Value) -> Items:
+    items = it.items(shape)
+    elements = tuple(
+        it.operation(value.node, (value,), label="[]", kind=Kind.SYMBOLIC, ref=symbolic_operation(it, (value,)))
+        for _ in items.elements
+    )
+    return Items(elements, items.keys, items.exact)
+
+
+def build_once(it: Interpreter, instance: Value, node: ast.AST) -> None:
+    """Run `build` the first time that Keras would."""
+    owner: Instance = instance.ref
+    key = (owner.id, "<built>")
+    if it.store.get(key) is not None:
+        return
+    it.store.set(key, it.fresh(Kind.LITERAL, node, ref=True))
+    own = class_attribute(it, owner.cls, "build")
+    if own is not None:
+        it.call(bind_method(it, own, instance, node), Arguments((it.plain(node),)), node)

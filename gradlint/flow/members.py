@@ -1,0 +1,226 @@
+"""Members: which variables and layers an object holds, and symbolic sets of them."""
+
+from __future__ import annotations
+
+import ast
+
+from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.objects import (
+    Class,
+    Container,
+    HeapObject,
+    Instance,
+    Layer,
+    LibraryObject,
+    SymbolicCall,
+    Variable,
+    VariableSet,
+)
+from gradlint.flow.values import How, Kind, Value
+
+#: Attributes that read a layer's or model's variables as one ordered set.
+VARIABLE_SETS = frozenset(
+    {
+        "trainable_variables",
+        "trainable_weights",
+        "variables",
+        "weights",
+        "non_trainable_variables",
+        "non_trainable_weights",
+    }
+)
+#: Attributes of library layers that are variables.
+LAYER_VARIABLES = frozenset(
+    {"kernel", "bias", "embeddings", "gamma", "beta", "moving_mean", "moving_variance", "recurrent_kernel",
+     "depthwise_kernel", "pointwise_kernel"}
+)  # fmt: skip
+_NOT_TRAINABLE = frozenset({"moving_mean", "moving_variance"})
+_MODEL_SYMBOLS = ("keras.models.", "keras.applications.")
+
+
+def is_layer_symbol(symbol: str) -> bool:
+    """Whether calling the symbol makes a layer or model."""
+    head, _, name = symbol.rpartition(".")
+    if not name[:1].isupper():
+        return False
+    return head.startswith(("keras.layers", "keras.models", "keras.applications")) and name != "Input"
+
+
+def is_keras_family(cls: Class) -> bool:
+    """Whether the class inherits from a Keras layer or model."""
+    return any(is_layer_symbol(family) for family in cls.families)
+
+
+def is_model_family(cls: Class) -> bool:
+    """Whether the class inherits from a Keras model."""
+    return any(family.startswith(_MODEL_SYMBOLS) for family in cls.families)
+
+
+def is_module_family(cls: Class) -> bool:
+    """Whether the class inherits from tf.Module."""
+    return any(family == "tf.Module" or family.endswith(".Module") for family in cls.families)
+
+
+def members_within(it: Interpreter, value: Value) -> tuple[frozenset[int], bool]:
+    """Ids of all variables, layers and models inside a value; True when there may be others."""
+    return members_of(it, value)
+
+
+def _enter(it: Interpreter, owner: HeapObject, found: set[int], stack: list[Value | HeapObject]) -> bool:
+    """Note one object and push what it holds; True when it may hold more than can be seen."""
+    match owner:
+        case Variable():
+            found.add(owner.id)
+            if owner.owner is not None:
+                found.add(owner.owner.id)
+                if isinstance(owner.owner, Layer) and owner.owner.part_of is not None:
+                    found.add(owner.owner.part_of.id)
+                if isinstance(owner.owner, Variable) or not owner.exact:
+                    stack.append(owner.owner)
+        case VariableSet():
+            found |= owner.members
+            return owner.open_members
+        case Layer():
+            found.add(owner.id)
+            stack.extend(owner.parts)
+            if owner.part_of is not None:
+                found.add(owner.part_of.id)
+            _push_cells(it, owner, stack)
+            return owner.open_parts
+        case Instance():
+            found.add(owner.id)
+            _push_cells(it, owner, stack)
+            return owner.cls.open_base or owner.open_self
+        case Container():
+            cell = it.store.get((owner.id, "items"))
+            if cell is not None:
+                stack.extend(cell.ref.elements)
+        case LibraryObject() if owner.symbol.startswith("keras."):
+            stack.extend(owner.arguments)
+    return False
+
+
+def members_of(it: Interpreter, start: Value | HeapObject) -> tuple[frozenset[int], bool]:
+    """The same, from an object too."""
+    found: set[int] = set()
+    open_members = False
+    stack: list[Value | HeapObject] = [start]
+    seen: set[int] = set()
+    steps = 0
+    while stack and steps < 2000:
+        steps += 1
+        each = stack.pop()
+        if isinstance(each, Value):
+            if each.how is How.JOIN:
+                if each.serial not in seen:
+                    seen.add(each.serial)
+                    stack.extend(each.inputs)
+                continue
+            if each.is_opaque:
+                open_members = True
+                continue
+            owner = each.ref
+            if not isinstance(owner, HeapObject):
+                continue
+        else:
+            owner = each
+        if owner.id in seen:
+            continue
+        seen.add(owner.id)
+        open_members = _enter(it, owner, found, stack) or open_members
+    return frozenset(found), open_members
+
+
+def _push_cells(it: Interpreter, owner: HeapObject, stack: list[Value | HeapObject]) -> None:
+    held = (Kind.VARIABLE, Kind.LAYER, Kind.INSTANCE, Kind.CONTAINER, Kind.VARIABLES)
+    for key in it.cells_of(owner.id):
+        value = it.store.get(key)
+        if (value is not None and (value.kind in held or value.how is How.JOIN)) or (
+            value is not None and value.is_opaque and value.kind is Kind.UNKNOWN
+        ):
+            stack.append(value)
+
+
+def variable_set(it: Interpreter, owner: Value, attribute: str, node: ast.AST) -> Value:
+    """`owner.trainable_variables` and its likes."""
+    held: HeapObject | Value = owner.ref if isinstance(owner.ref, HeapObject) else owner
+    found, open_members = members_within(it, owner)
+    made = VariableSet(it.new_id(), held, attribute, found, open_members)
+    value = it.fresh(Kind.VARIABLES, node, ref=made, label=attribute)
+    if isinstance(held, Value):
+        value.root = held.root if held.root is not None else held
+        value.inputs = (held,)
+    return value
+
+
+def is_keras_owned(value: Value) -> bool:
+    """Whether a symbolic set surely holds keras.Variables."""
+    owner = value.ref.owner
+    return isinstance(owner, Layer) or (isinstance(owner, Instance) and is_keras_family(owner.cls))
+
+
+def parts_of_set(it: Interpreter, value: Value) -> list[Value]:
+    """The variables of a symbolic set that were made in sight, and its layers: each may starve alone."""
+    if value.kind is not Kind.VARIABLES or not isinstance(value.ref.owner, Instance):
+        owner = value.ref.owner if value.kind is Kind.VARIABLES else None
+        if not (isinstance(owner, Layer) and (owner.sequence is not None or owner.outputs is not None)):
+            return []
+    if value.ref.attribute not in ("trainable_variables", "trainable_weights"):
+        return []
+    variables: VariableSet = value.ref
+    found: list[Value] = []
+    for member in sorted(variables.members)[:64]:
+        each = it.objects.get(member)
+        if isinstance(each, Variable) and each.exact and each.trainable is True and each.id in it.value_of:
+            in_keras = not isinstance(variables.owner, Instance) or is_keras_family(variables.owner.cls)
+            if each.keras or not in_keras:
+                found.append(it.value_of[each.id])
+        elif isinstance(each, Layer) and each is not variables.owner and each.part_of is None and not each.parts:
+            if it.store.get((each.id, "trainable")) is None and each.id in it.layer_values:
+                found.append(
+                    variable_set(
+                        it, it.layer_values[each.id], "trainable_variables", it.layer_values[each.id].node or ast.Pass()
+                    )
+                )
+    return found
+
+
+def some_variable(it: Interpreter, owner: Value, node: ast.AST) -> Value:
+    """Any one variable of a symbolic set."""
+    variables: VariableSet = owner.ref
+    if isinstance(variables.owner, Value):
+        part = it.part(owner, node)
+        part.root = owner.root
+        return part
+    held = variables.owner
+    keras = isinstance(held, Layer) or (isinstance(held, Instance) and is_keras_family(held.cls))
+    made = Variable(it.new_id(), "", keras, None, node, owner=held, exact=False)
+    return it.fresh(Kind.VARIABLE, node, ref=made)
+
+
+def weights_of(it: Interpreter, layer: Value, node: ast.AST) -> Value:
+    """What calling a library layer reads."""
+    return variable_set(it, layer, "weights", node)
+
+
+def symbolic_operation(it: Interpreter, arguments: tuple[Value, ...]) -> SymbolicCall:
+    """How an operation on Keras tensors is remembered: without a layer, over its arguments."""
+    return SymbolicCall(it.new_id(), None, arguments, ())
+
+
+def part_of(it: Interpreter, base: Value, node: ast.AST) -> Value:
+    """A layer read out of a model by name or place."""
+    owner: Layer = base.ref
+    made = Layer(it.new_id(), "keras.layers.Layer", (), False, part_of=owner)
+    return it.fresh(Kind.LAYER, node, ref=made)
+
+
+def layer_variable(it: Interpreter, owner: HeapObject, name: str, node: ast.AST) -> Value:
+    """`layer.kernel` and the like: the same variable each time."""
+    key = (owner.id, name)
+    found = it.member_values.get(key)
+    if found is None:
+        made = Variable(it.new_id(), name, True, name not in _NOT_TRAINABLE, node, owner=owner)
+        found = it.fresh(Kind.VARIABLE, node, ref=made)
+        it.member_values[key] = found
+    return found

@@ -1,0 +1,198 @@
+"""Methods of library objects: tensors, optimizers, datasets, metrics, losses ..."""
+
+from __future__ import annotations
+
+import ast
+
+from gradlint.flow.arguments import Arguments
+from gradlint.flow.callbacks import run_with_args
+from gradlint.flow.container_methods import container_method, variables_method
+from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.keras_methods import KERAS_METHODS, call_keras_method, inherited_init
+from gradlint.flow.members import is_keras_family
+from gradlint.flow.objects import (
+    BoundMethod,
+    Function,
+    LibraryObject,
+    Partial,
+    Super,
+    Transformed,
+)
+from gradlint.flow.python_calls import setattr_call
+from gradlint.flow.tape_methods import call_tape_method
+from gradlint.flow.tensor_calls import cast_call, device_context, plain_call
+from gradlint.flow.training import run_minimize
+from gradlint.flow.values import Kind, Value
+from gradlint.verdicts import Cause
+
+
+def call_library_method(it: Interpreter, receiver: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    """Call `receiver.name(...)` where the receiver's class is a library's."""
+    match receiver.kind:
+        case Kind.TAPE:
+            return call_tape_method(it, receiver, name, arguments, node)
+        case Kind.TENSOR | Kind.VARIABLE | Kind.SYMBOLIC:
+            return _tensor_method(it, receiver, name, arguments, node)
+        case Kind.CONTAINER:
+            return container_method(it, receiver, name, arguments, node)
+        case Kind.VARIABLES:
+            return variables_method(it, receiver, name, arguments, node)
+        case Kind.LAYER | Kind.INSTANCE:
+            return call_keras_method(it, receiver, name, arguments, node)
+        case Kind.LIBRARY:
+            return _object_method(it, receiver, name, arguments, node)
+        case Kind.FUNCTION:
+            return _function_method(it, receiver, name, arguments, node)
+        case Kind.LITERAL | Kind.PLAIN:
+            return plain_call(it, [receiver, *arguments.every()], node)
+    return it.opaque_call(node, (receiver, *arguments.every()), f"`{name}` cannot be seen", getter=True)
+
+
+def _tensor_method(it: Interpreter, receiver: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    if name in ("numpy", "item", "tolist", "eval", "__array__", "numpy_function"):
+        return plain_call(it, (receiver,), node)
+    if name in (
+        "assign",
+        "assign_add",
+        "assign_sub",
+        "scatter_nd_update",
+        "scatter_update",
+        "scatter_sub",
+        "scatter_add",
+    ):
+        return receiver if receiver.kind is Kind.VARIABLE else it.plain(node)
+    if name in ("get_shape", "set_shape", "consumers", "eval", "is_initialized"):
+        return it.plain(node)
+    if name == "astype":
+        return cast_call(it, Arguments((receiver, *arguments.positional)), node)
+    return it.operation(node, (receiver, *arguments.positional), label=name)
+
+
+def _object_method(it: Interpreter, receiver: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    owner: LibraryObject = receiver.ref
+    symbol = owner.symbol
+    if symbol.startswith("tf.data."):
+        if any(value.kind is Kind.FUNCTION for value in arguments.every()):
+            for value in arguments.every():
+                it.escape(value)
+        if name == "reduce":
+            return it.operation(
+                node, (), label="reduce", dead=tuple((value, Cause.STATE) for value in arguments.every())
+            )
+        if name in ("as_numpy_iterator", "cardinality", "element_spec"):
+            return it.plain(node)
+        if name in ("get_next",):
+            return it.fresh(Kind.TENSOR, node, label="dataset element")
+        return receiver
+    if symbol == "tf.TensorArray":
+        return _tensor_array_method(it, receiver, name, arguments, node)
+    if symbol.startswith("tf.lookup.") or symbol.startswith("tf.queue."):
+        return _table_method(it, owner, name, arguments, node)
+    if name in ("run", "experimental_run_v2") and arguments.positional:
+        return run_with_args(it, arguments.positional[0], arguments, node)
+    if name == "minimize":
+        return run_minimize(it, receiver, arguments, node)
+    if name in ("merge_call", "call_for_each_replica") and arguments.positional:
+        return run_with_args(it, arguments.positional[0], arguments, node)
+    if symbol.startswith("tf.distribute.") or name in ("reduce", "all_reduce", "experimental_local_results"):
+        if name == "scope":
+            return device_context(it, arguments, node)
+        if name.endswith("dataset") or "dataset" in name:
+            return it.fresh(Kind.LIBRARY, node, ref=LibraryObject(it.new_id(), "tf.data.Dataset"))
+        return it.operation(node, arguments.every(), label=name)
+    if symbol.startswith("keras.optimizers") or "optimizer" in symbol.lower():
+        if name in ("get_scaled_loss", "scale_loss"):
+            return it.operation(node, arguments.positional, label=name)
+        if name in ("get_unscaled_gradients", "get_gradients", "_compute_gradients"):
+            return arguments.positional[0] if arguments.positional else it.plain(node)
+        return it.plain(node)
+    if symbol.startswith("keras.metrics"):
+        if name == "result":
+            return it.fresh(Kind.TENSOR, node, label="metric")
+        return it.plain(node)
+    if symbol.startswith("keras.losses") and name in ("call", "__call__"):
+        return it.operation(node, arguments.every(), label=symbol)
+    if symbol == "types.SimpleNamespace":
+        return it.part(receiver, node)
+    if symbol == "contextmanager":
+        return it.plain(node)
+    if symbol in ("tf.random.Generator",) or "Generator" in symbol:
+        return it.operation(node, arguments.every(), label=name)
+    if symbol.startswith(
+        (
+            "tf.train",
+            "tf.summary",
+            "tf.io",
+            "tf.config",
+            "keras.callbacks",
+            "tf.saved_model",
+            "tf.profiler",
+            "keras.utils",
+            "keras.preprocessing",
+            "keras.datasets",
+        )
+    ):
+        return it.plain(node)
+    return it.opaque_call(node, (receiver, *arguments.every()), f"`{name}` of `{symbol}` is not modelled", getter=True)
+
+
+def _tensor_array_method(it: Interpreter, receiver: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    owner: LibraryObject = receiver.ref
+    if name in ("write", "scatter", "unstack", "split") and arguments.positional:
+        written = arguments.positional[-1] if name in ("write", "scatter") else arguments.positional[0]
+        made = LibraryObject(it.new_id(), "tf.TensorArray", (*owner.arguments[-8:], written))
+        return it.fresh(Kind.LIBRARY, node, ref=made)
+    if name in ("stack", "concat", "read", "gather"):
+        return it.operation(node, owner.arguments, label=f"TensorArray.{name}")
+    return it.plain(node)
+
+
+def _table_method(it: Interpreter, owner: LibraryObject, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    key = (owner.id, "<state>")
+    state = it.store.get(key)
+    if name in ("insert", "enqueue", "enqueue_many", "insert_or_assign"):
+        stored = it.operation(node, arguments.every(), label=name)
+        it.store.set(key, stored if state is None else it.join([state, stored]))
+        return it.plain(node)
+    return it.operation(node, (), label=name, dead=((state, Cause.STATE),) if state is not None else ())
+
+
+def _function_method(it: Interpreter, receiver: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    target = receiver.ref
+    if isinstance(target, Super):
+        inner = target.receiver
+        if name == "__init__":
+            for value in arguments.every():
+                if value.kind is Kind.UNKNOWN:
+                    it.escape(inner)
+                    break
+            if inner.kind is Kind.INSTANCE:
+                inherited_init(it, inner, arguments)
+            return it.plain(node)
+        if inner.kind is Kind.INSTANCE and is_keras_family(inner.ref.cls) and name in KERAS_METHODS:
+            if name in ("build", "train_step", "test_step"):
+                return it.plain(node)
+            return call_keras_method(it, inner, name, arguments, node)
+        if name in ("__setattr__",) and len(arguments.positional) == 2 and inner.kind is Kind.INSTANCE:
+            return setattr_call(it, Arguments((inner, *arguments.positional)), node)
+        return it.opaque_call(node, (inner, *arguments.every()), f"`super().{name}` cannot be seen", getter=True)
+    if name in ("get_concrete_function", "python_function"):
+        return receiver
+    if isinstance(target, Function | BoundMethod | Partial | Transformed) and name == "__call__":
+        return it.call(receiver, arguments, node)
+    return it.opaque_call(node, (receiver, *arguments.every()), f"`{name}` of a function", getter=True)
+
+
+def call_object(it: Interpreter, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    """Call a library object: a loss, metric, initializer, regularizer."""
+    symbol = receiver.ref.symbol
+    if symbol.startswith("keras.metrics"):
+        cut = tuple((value, Cause.STATE) for value in arguments.every())
+        return it.operation(node, (), label=symbol, dead=cut)
+    if symbol.startswith(("keras.initializers", "tf.initializers", "tf.random")):
+        return it.fresh(Kind.TENSOR, node)
+    if symbol.startswith(("keras.losses", "keras.regularizers", "keras.constraints", "keras.activations", "tf.losses")):
+        return it.operation(node, arguments.every(), label=symbol)
+    if "optimizers.schedules" in symbol:
+        return it.operation(node, arguments.every(), label=symbol)
+    return it.opaque_call(node, (receiver, *arguments.every()), f"a call of `{symbol}` is not modelled", getter=True)

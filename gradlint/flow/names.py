@@ -1,0 +1,75 @@
+"""Names: reading and binding, by the scoping rules of Python."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+
+from gradlint.flow.instances import is_empty
+from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.scopes import Frame
+from gradlint.flow.symbols import canonical
+from gradlint.flow.values import Kind, Value
+
+_BUILTINS = frozenset(dir(builtins))
+
+
+def read_name(it: Interpreter, name: str, node: ast.AST) -> Value:
+    """The value bound to a name, by Python's scoping rules."""
+    frame: Frame | None = it.frame
+    first = True
+    while frame is not None:
+        if frame.is_class and not first:
+            frame = frame.parent
+            continue
+        if name in frame.names.global_:
+            frame = it.module
+        if frame is it.module:
+            return _read_global(it, name, node)
+        if name in frame.names.local:
+            value = it.store.get((frame.id, name))
+            if value is not None:
+                return value
+            if not frame.is_class:
+                return it.unknown_global(f"{name}@{frame.id}", f"`{name}` is bound on no way that was followed")
+        first = False
+        frame = frame.parent
+    return _read_global(it, name, node)
+
+
+def _read_global(it: Interpreter, name: str, node: ast.AST) -> Value:
+    value = it.store.get((it.module.id, name))
+    if value is not None:
+        if it.open_code and (name in it.relevance.global_statements or is_empty(it, value)):
+            return it.join([value, it.state_unknown(name, f"`{name}` may be set or filled from elsewhere", node)])
+        if (
+            it.open_code
+            and name in it.relevance.rebound_globals
+            and value.kind not in (Kind.SYMBOL, Kind.FUNCTION, Kind.CLASS)
+        ):
+            return it.unknown_global(name, f"`{name}` is bound more than once at module level")
+        return value
+    if name == "__name__":
+        return it.fresh(Kind.LITERAL, node, ref="__main__")
+    if name in _BUILTINS:
+        return it.fresh(Kind.SYMBOL, node, ref=f"builtins.{name}")
+    for module in reversed(it.star_imports):
+        full = canonical(module)
+        if full.split(".")[0] in ("tf", "keras", "np"):
+            return it.fresh(Kind.SYMBOL, node, ref=canonical(f"{full}.{name}"))
+    return it.unknown_global(name, f"`{name}` is not bound in this file")
+
+
+def bind_name(it: Interpreter, name: str, value: Value) -> None:
+    """Bind a name in the scope that Python would bind it in."""
+    frame = it.frame
+    while frame.is_comprehension and name not in frame.names.local and frame.parent is not None:
+        frame = frame.parent
+    if name in frame.names.global_:
+        frame = it.module
+    elif name in frame.names.nonlocal_:
+        outer = frame.parent
+        while outer is not None and (outer.is_class or name not in outer.names.local):
+            outer = outer.parent
+        frame = outer or it.module
+    it.store.set((frame.id, name), value)

@@ -1,0 +1,227 @@
+"""Operators: arithmetic, comparison, boolean and unary."""
+
+from __future__ import annotations
+
+import ast
+
+from gradlint.flow.arguments import Arguments
+from gradlint.flow.instances import bind_method, class_attribute
+from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.members import symbolic_operation
+from gradlint.flow.objects import (
+    Items,
+)
+from gradlint.flow.values import DType, How, Kind, Value, alternatives, is_literal
+from gradlint.verdicts import Cause
+
+_TENSORS = (Kind.TENSOR, Kind.VARIABLE, Kind.SYMBOLIC)
+_DUNDER = {
+    ast.Add: "__add__",
+    ast.Sub: "__sub__",
+    ast.Mult: "__mul__",
+    ast.Div: "__truediv__",
+    ast.MatMult: "__matmul__",
+    ast.Pow: "__pow__",
+}
+_SIGN = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.MatMult: "@",
+    ast.Pow: "**",
+    ast.Mod: "%",
+    ast.FloorDiv: "//",
+}
+
+
+def binary_spine(it: Interpreter, node: ast.BinOp) -> Value:
+    # A left spine (a + b + c ...) is walked without recursion: sums of thousands of terms exist.
+    spine: list[ast.BinOp] = []
+    each: ast.expr = node
+    while isinstance(each, ast.BinOp):
+        spine.append(each)
+        each = each.left
+    value = it.evaluate(each)
+    for operation in reversed(spine):
+        it.burn()
+        value = binary(it, operation.op, value, it.evaluate(operation.right), operation)
+    return value
+
+
+def binary(it: Interpreter, op: ast.operator, left: Value, right: Value, node: ast.AST) -> Value:
+    """The result of a binary operator."""
+    kinds = (left.kind, right.kind)
+    if left.kind is Kind.LITERAL and right.kind is Kind.LITERAL:
+        return _fold(it, op, left, right, node)
+    if Kind.INSTANCE in kinds:
+        return _overloaded(it, op, left, right, node)
+    if isinstance(op, ast.Add | ast.BitOr):
+        parts = [_as_sequence(it, value) for value in (left, right)]
+        if all(part is not None for part in parts) and (isinstance(op, ast.Add) or Kind.CONTAINER in kinds):
+            left, right = (part for part in parts if part is not None)
+            return _concatenate(it, left, right, node, merge=isinstance(op, ast.BitOr))
+    if isinstance(op, ast.Add) and (_is_sequence(left) or _is_sequence(right)):
+        if not any(kind in _TENSORS for kind in kinds):
+            return _concatenate(it, left, right, node)
+    if isinstance(op, ast.Mult) and Kind.CONTAINER in kinds and not any(kind in _TENSORS for kind in kinds):
+        owner = left if left.kind is Kind.CONTAINER else right
+        if owner.ref.type in ("list", "tuple"):
+            return it.container(owner.ref.type, Items(it.items(owner).elements, None, exact=False), node)
+    sign = _SIGN.get(type(op), "?")
+    if all(kind in (Kind.PLAIN, Kind.LITERAL, Kind.SYMBOL) for kind in kinds):
+        return it.operation(node, (left, right), label=sign, kind=Kind.PLAIN)
+    if isinstance(op, ast.FloorDiv):
+        return it.operation(
+            node, (), label=sign, dead=((left, Cause.NON_DIFFERENTIABLE), (right, Cause.NON_DIFFERENTIABLE))
+        )
+    if isinstance(op, ast.Add) and left.is_opaque and right.is_opaque and "call" not in (left.label, right.label):
+        # Two unknowns may as well be lists of variables.
+        value = it.operation(node, (left, right), label="+", kind=Kind.UNKNOWN)
+        return value
+    kind = Kind.SYMBOLIC if Kind.SYMBOLIC in kinds else Kind.TENSOR
+    ref = None
+    if kind is Kind.SYMBOLIC:
+        ref = symbolic_operation(it, (left, right))
+    return it.operation(node, (left, right), label=sign, kind=kind, ref=ref)
+
+
+def _is_sequence(value: Value) -> bool:
+    return value.kind in (Kind.CONTAINER, Kind.VARIABLES)
+
+
+def _fold(it: Interpreter, op: ast.operator, left: Value, right: Value, node: ast.AST) -> Value:
+    a, b = left.ref, right.ref
+    if isinstance(a, int | float) and isinstance(b, int | float) and abs(a) < 1e9 and abs(b) < 1e9:
+        match op:
+            case ast.Add():
+                return it.fresh(Kind.LITERAL, node, ref=a + b)
+            case ast.Sub():
+                return it.fresh(Kind.LITERAL, node, ref=a - b)
+            case ast.Mult():
+                return it.fresh(Kind.LITERAL, node, ref=a * b)
+    if isinstance(op, ast.Add) and isinstance(a, str) and isinstance(b, str) and len(a) + len(b) < 200:
+        return it.fresh(Kind.LITERAL, node, ref=a + b)
+    return it.plain(node)
+
+
+def _as_sequence(it: Interpreter, value: Value) -> Value | None:
+    """A container or set of variables; of several possible ones, one that holds the elements of all."""
+    if _is_sequence(value):
+        return value
+    if value.how is not How.JOIN or value.kind is not Kind.UNKNOWN:
+        return None
+    ways = alternatives(value, 8)
+    if not ways or not all(_is_sequence(way) for way in ways):
+        return None
+    elements = [each for way in ways for each in (it.items(way).elements if way.kind is Kind.CONTAINER else (way,))]
+    return it.list_of(elements, value.node, exact=False)
+
+
+def _concatenate(it: Interpreter, left: Value, right: Value, node: ast.AST, *, merge: bool = False) -> Value:
+    if merge and left.kind is Kind.CONTAINER and right.kind is Kind.CONTAINER:
+        a, b = it.items(left), it.items(right)
+        if a.exact and b.exact and a.keys is not None and b.keys is not None:
+            merged = {**dict(zip(a.keys, a.elements, strict=True)), **dict(zip(b.keys, b.elements, strict=True))}
+            return it.container("dict", Items(tuple(merged.values()), tuple(merged)), node)
+        return it.container(left.ref.type, Items((*a.elements, *b.elements), None, exact=False), node)
+    elements: list[Value] = []
+    exact = True
+    for value in (left, right):
+        if value.kind is Kind.CONTAINER:
+            items = it.items(value)
+            elements.extend(items.elements)
+            exact = exact and items.exact
+        else:
+            elements.append(value)
+            exact = False
+    return it.list_of(elements, node, exact=exact)
+
+
+def _overloaded(it: Interpreter, op: ast.operator, left: Value, right: Value, node: ast.AST) -> Value:
+    name = _DUNDER.get(type(op))
+    for receiver, other, dunder in ((left, right, name), (right, left, name and "__r" + name[2:])):
+        if receiver.kind is Kind.INSTANCE and dunder is not None:
+            method = class_attribute(it, receiver.ref.cls, dunder)
+            if method is not None:
+                bound = bind_method(it, method, receiver, node)
+                return it.call(bound, Arguments((other,)), node)
+    return it.opaque_call(node, (left, right), "an operator of a class that does not define it")
+
+
+def unary(it: Interpreter, node: ast.UnaryOp) -> Value:
+    depth: list[ast.UnaryOp] = []
+    each: ast.expr = node
+    while isinstance(each, ast.UnaryOp):
+        depth.append(each)
+        each = each.operand
+    value = it.evaluate(each)
+    for operation in reversed(depth):
+        value = _unary_one(it, operation, value)
+    return value
+
+
+def _unary_one(it: Interpreter, node: ast.UnaryOp, value: Value) -> Value:
+    if isinstance(node.op, ast.Not):
+        if value.kind is Kind.LITERAL and value.how is How.FRESH:
+            return it.fresh(Kind.LITERAL, node, ref=not value.ref)
+        return it.plain(node)
+    if value.kind is Kind.LITERAL:
+        if isinstance(node.op, ast.USub) and isinstance(value.ref, int | float):
+            return it.fresh(Kind.LITERAL, node, ref=-value.ref)
+        return it.plain(node)
+    if value.kind is Kind.PLAIN:
+        return it.operation(node, (value,), label="-", kind=Kind.PLAIN)
+    if isinstance(node.op, ast.Invert):
+        return it.operation(node, (), label="~", dead=((value, Cause.NON_DIFFERENTIABLE),), dtype=DType.BOOL)
+    kind = Kind.SYMBOLIC if value.kind is Kind.SYMBOLIC else Kind.TENSOR
+    ref = None
+    if kind is Kind.SYMBOLIC:
+        ref = symbolic_operation(it, (value,))
+    return it.operation(node, (value,), label="-", kind=kind, ref=ref)
+
+
+def boolean(it: Interpreter, node: ast.BoolOp) -> Value:
+    values = [it.evaluate(each) for each in node.values]
+    if isinstance(node.op, ast.Or):
+        kept = [value for value in values[:-1] if not is_literal(value, None)] + values[-1:]
+        return it.join(kept)
+    return it.join(values)
+
+
+def compare(it: Interpreter, node: ast.Compare) -> Value:
+    values = [it.evaluate(node.left), *(it.evaluate(each) for each in node.comparators)]
+    if len(node.ops) == 1:
+        op = node.ops[0]
+        if isinstance(op, ast.In | ast.NotIn):
+            inside = is_inside(it, values[0], values[1])
+            if inside is not None:
+                return it.fresh(Kind.LITERAL, node, ref=inside if isinstance(op, ast.In) else not inside)
+        elif isinstance(op, ast.Eq | ast.NotEq) and all(
+            value.kind is Kind.LITERAL and value.how is How.FRESH and isinstance(value.ref, str | bool | int)
+            for value in values
+        ):
+            equal = bool(values[0].ref == values[1].ref)
+            return it.fresh(Kind.LITERAL, node, ref=equal if isinstance(op, ast.Eq) else not equal)
+    identity = all(isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in node.ops)
+    if identity or all(value.kind in (Kind.LITERAL, Kind.PLAIN, Kind.SYMBOL) and not value.dead for value in values):
+        return it.plain(node)
+    dead = tuple((value, Cause.NON_DIFFERENTIABLE) for value in values)
+    kind = Kind.PLAIN if all(value.kind in (Kind.PLAIN, Kind.LITERAL) for value in values) else Kind.TENSOR
+    return it.operation(node, (), label="comparison", dead=dead, kind=kind, dtype=DType.BOOL)
+
+
+def is_inside(it: Interpreter, left: Value, right: Value) -> bool | None:
+    """Whether a constant is surely a key or element of a container whose contents are known."""
+    if left.kind is not Kind.LITERAL or left.how is not How.FRESH or right.kind is not Kind.CONTAINER:
+        return None
+    items = it.items(right)
+    if not items.exact:
+        return None
+    if right.ref.type == "dict":
+        if items.keys is None:
+            return None if items.elements else False
+        return left.ref in items.keys
+    if all(each.kind is Kind.LITERAL for each in items.elements):
+        return any(type(each.ref) is type(left.ref) and each.ref == left.ref for each in items.elements)
+    return None

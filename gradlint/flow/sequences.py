@@ -1,0 +1,228 @@
+"""Sequences: items, iteration and unpacking of containers and everything else that is indexed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from gradlint.flow.arguments import Arguments
+from gradlint.flow.instances import bind_method, class_attribute
+from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.members import some_variable, symbolic_operation
+from gradlint.flow.objects import (
+    Container,
+    Items,
+)
+from gradlint.flow.values import How, Kind, Value, alternatives
+from gradlint.verdicts import Cause
+
+MOST_WAYS = 8
+
+
+def each_way(it: Interpreter, value: Value, act: Callable[[Value], Value], node: ast.AST) -> Value:
+    """Act on every alternative of a join and join what comes back."""
+    ways = alternatives(value, MOST_WAYS)
+    if ways is None or not ways:
+        return it.unknown(node, "too many alternatives" if ways is None else "nothing but None", (value,))
+    if len(ways) == 1:
+        return act(ways[0])
+    return it.join([act(way) for way in ways])
+
+
+def is_split(value: Value) -> bool:
+    """Whether a join has to be taken apart: a joined tensor is still one tensor."""
+    return value.how is How.JOIN and (value.kind is Kind.UNKNOWN or value.ref is None) and value.kind is not Kind.TENSOR
+
+
+def get_item(it: Interpreter, base: Value, index: Value, node: ast.AST) -> Value:
+    """`base[index]`."""
+    if is_split(base):
+        return each_way(it, base, lambda way: get_item(it, way, index, node), node)
+    match base.kind:
+        case Kind.CONTAINER:
+            return _container_item(it, base, index, node)
+        case Kind.VARIABLES:
+            if index.kind is Kind.LITERAL and isinstance(index.ref, slice):
+                return base
+            return some_variable(it, base, node)
+        case Kind.TENSOR | Kind.VARIABLE:
+            return it.operation(node, (base,), label="[]", dead=_index_cut(index))
+        case Kind.SYMBOLIC:
+            ref = symbolic_operation(it, (base,))
+            return it.operation(node, (base,), label="[]", kind=Kind.SYMBOLIC, ref=ref)
+        case Kind.UNKNOWN:
+            return _unknown_item(it, base, index, node)
+        case Kind.PLAIN | Kind.LITERAL:
+            return it.operation(node, (base,), label="[]", kind=Kind.PLAIN)
+        case Kind.INSTANCE:
+            method = class_attribute(it, base.ref.cls, "__getitem__")
+            if method is not None:
+                return it.call(bind_method(it, method, base, node), Arguments((index,)), node)
+            return it.part(base, node, item=True)
+        case Kind.LIBRARY:
+            return it.fresh(Kind.TENSOR, node) if "data" in base.ref.symbol else it.part(base, node, item=True)
+        case Kind.SYMBOL | Kind.CLASS:
+            return it.plain(node)
+    return it.part(base, node, item=True)
+
+
+def _index_cut(index: Value) -> tuple[tuple[Value, Cause], ...]:
+    return () if index.kind is Kind.LITERAL else ((index, Cause.NON_DIFFERENTIABLE),)
+
+
+def _container_item(it: Interpreter, base: Value, index: Value, node: ast.AST) -> Value:
+    items = it.items(base)
+    if items.exact and index.kind is Kind.LITERAL:
+        key = index.ref
+        if items.keys is not None:
+            if key in items.keys:
+                return items.elements[items.keys.index(key)]
+        elif isinstance(key, slice):
+            if all(bound is None or isinstance(bound, int) for bound in (key.start, key.stop, key.step)):
+                return it.container(base.ref.type, Items(items.elements[key]), node)
+        elif isinstance(key, int) and -len(items.elements) <= key < len(items.elements):
+            return items.elements[key]
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+        return it.container("list", Items(items.elements, None, exact=False), node)
+    return element_of(it, base, node)
+
+
+def _unknown_item(it: Interpreter, base: Value, index: Value, node: ast.AST) -> Value:
+    key = ("item", index.ref if index.kind is Kind.LITERAL and isinstance(index.ref, int | str) else "?")
+    written = it.store.get((-base.serial - 1, key))
+    if written is not None and key[1] != "?" and it.written_at.get((-base.serial - 1, key), 0) > it.havoc:
+        return written
+    if base.how in (How.JOIN, How.OPERATION):
+        return it.operation(node, (base,), label="[]", kind=Kind.UNKNOWN)
+    part = it.part(base, node, item=True)
+    return part if written is None else it.join([written, part])
+
+
+def set_item(it: Interpreter, base: Value, index: Value, value: Value, node: ast.AST) -> None:
+    """`base[index] = value`."""
+    ways = alternatives(base, MOST_WAYS) if is_split(base) else [base]
+    if not ways:
+        it.escape(value)
+        return
+    for way in ways:
+        if way.kind is Kind.CONTAINER:
+            _set_container_item(it, way, index, value, certain=len(ways) == 1)
+        elif way.kind is Kind.INSTANCE and (method := class_attribute(it, way.ref.cls, "__setitem__")) is not None:
+            it.call(bind_method(it, method, way, node), Arguments((index, value)), node)
+        elif way.kind is Kind.UNKNOWN:
+            it.escape(value)
+            if index.kind is Kind.LITERAL and isinstance(index.ref, int | str):
+                key = (-way.serial - 1, ("item", index.ref))
+                it.store.set(key, value)
+                it.written_at[key] = it.tick()
+        elif way.kind is Kind.PLAIN:
+            way.dead = (*way.dead, *((leaf, Cause.LEFT_TENSORFLOW) for leaf in it.leaves(value)))
+        else:
+            it.escape(value)
+
+
+def _set_container_item(it: Interpreter, base: Value, index: Value, value: Value, *, certain: bool) -> None:
+    it.stored.setdefault(value.serial, it.frame)
+    items = it.items(base)
+    if certain and items.exact and index.kind is Kind.LITERAL:
+        elements = list(items.elements)
+        key = index.ref
+        if base.ref.type == "dict" and isinstance(key, str | int | bool):
+            keys = list(items.keys or ())
+            if key in keys:
+                elements[keys.index(key)] = value
+            else:
+                keys.append(key)
+                elements.append(value)
+            it.set_items(base, Items(tuple(elements), tuple(keys)))
+            return
+        if items.keys is None and isinstance(key, int) and -len(elements) <= key < len(elements):
+            elements[key] = value
+            it.set_items(base, Items(tuple(elements)))
+            return
+    it.set_items(base, Items((*items.elements, value), None, exact=False))
+
+
+def extend_container(it: Interpreter, base: Value, more: Value) -> None:
+    """`base.extend(more)`."""
+    items = it.items(base)
+    known = known_elements(it, more)
+    if known is not None:
+        it.set_items(base, Items((*items.elements, *known), None, items.exact))
+        return
+    extra = it.items(more).elements if more.kind is Kind.CONTAINER else (more,)
+    if more.kind not in (Kind.CONTAINER, Kind.VARIABLES):
+        extra = (element_of(it, more, more.node or ast.Pass()),)
+    it.set_items(base, Items((*items.elements, *extra), None, exact=False))
+
+
+def forget_positions(it: Interpreter, base: Value) -> None:
+    """Something was taken out of a container: what is left keeps its elements, not its places."""
+    it.set_items(base, Items(it.items(base).elements, None, exact=False))
+
+
+def known_elements(it: Interpreter, value: Value) -> list[Value] | None:
+    """The elements that iterating yields, when they are all known (keys for a dict)."""
+    if value.kind is not Kind.CONTAINER:
+        return None
+    items = it.items(value)
+    if not items.exact:
+        return None
+    if value.ref.type == "dict":
+        if items.keys is None:
+            return None if items.elements else []
+        return [it.fresh(Kind.LITERAL, value.node, ref=key) for key in items.keys]
+    return list(items.elements)
+
+
+def element_of(it: Interpreter, value: Value, node: ast.AST) -> Value:
+    """Any one element of what is iterated."""
+    if is_split(value):
+        return each_way(it, value, lambda way: element_of(it, way, node), node)
+    match value.kind:
+        case Kind.CONTAINER:
+            items = it.items(value)
+            container: Container = value.ref
+            if container.type == "dict" and items.keys is not None:
+                return it.plain(node)
+            elements = [
+                some_variable(it, each, node) if each.kind is Kind.VARIABLES else each for each in items.elements
+            ]
+            if not elements:
+                return it.unknown_global(
+                    f"<element of {container.id}>", "an element of a container whose contents are not known"
+                )
+            return it.join(elements)
+        case Kind.VARIABLES:
+            return some_variable(it, value, node)
+        case Kind.TENSOR | Kind.VARIABLE:
+            return it.operation(node, (value,), label="[]")
+        case Kind.PLAIN | Kind.LITERAL:
+            return it.operation(node, (value,), label="[]", kind=Kind.PLAIN)
+        case Kind.LIBRARY:
+            return it.fresh(Kind.TENSOR, node, label="dataset element")
+        case Kind.INSTANCE:
+            method = class_attribute(it, value.ref.cls, "__iter__")
+            if method is not None:
+                made = it.call(bind_method(it, method, value, node), Arguments(()), node)
+                if made.kind is not Kind.INSTANCE:
+                    return element_of(it, made, node)
+            method = class_attribute(it, value.ref.cls, "__getitem__")
+            if method is not None:
+                return it.call(bind_method(it, method, value, node), Arguments((it.plain(node),)), node)
+    return it.part(value, node, item=True)
+
+
+def unpack(it: Interpreter, value: Value, count: int, node: ast.AST) -> list[Value]:
+    """The `count` values that unpacking assigns."""
+    if is_split(value):
+        ways = alternatives(value, MOST_WAYS)
+        if ways:
+            columns = zip(*(unpack(it, way, count, node) for way in ways), strict=True)
+            return [it.join(list(column)) for column in columns]
+    known = known_elements(it, value)
+    if known is not None and len(known) == count:
+        return known
+    if value.kind is Kind.UNKNOWN and value.is_opaque:
+        return [_unknown_item(it, value, it.fresh(Kind.LITERAL, node, ref=position), node) for position in range(count)]
+    return [element_of(it, value, node) for _ in range(count)]

@@ -1,0 +1,110 @@
+"""Transformed functions: calling what tf.function, custom_gradient, functools.cache ... made."""
+
+from __future__ import annotations
+
+import ast
+
+from gradlint.flow.arguments import Arguments, Handler
+from gradlint.flow.decorators import as_graph, decorate
+from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.objects import (
+    HeapObject,
+    Items,
+    LibraryObject,
+    Partial,
+    Transformed,
+)
+from gradlint.flow.values import Kind, Value, is_literal
+
+
+def function_wrapper(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+    """`tf.function(f)` and, without a function, the decorator that it then returns."""
+    function = arguments.get(0, "func")
+    if function is not None and not is_literal(function, None):
+        return as_graph(function) if function.kind is Kind.FUNCTION else function
+    symbol = it.fresh(Kind.SYMBOL, node, ref="tf.function")
+    return it.fresh(Kind.FUNCTION, node, ref=Partial(it.new_id(), symbol, (), ()))
+
+
+def transformer(name: str) -> Handler:
+    def run(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+        if not arguments.positional:
+            return it.fresh(Kind.SYMBOL, node, ref=name)
+        return decorate(it, it.fresh(Kind.SYMBOL, node, ref=name), arguments.positional[0], node)
+
+    return run
+
+
+def identity_decorator(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+    return it.fresh(Kind.FUNCTION, node, ref=Transformed(it.new_id(), "identity", it.plain(node)))
+
+
+def caching_decorator(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+    """`functools.lru_cache(maxsize=...)`, and `functools.cache(f)` as a call."""
+    if arguments.positional and arguments.positional[0].kind is Kind.FUNCTION:
+        return it.fresh(Kind.FUNCTION, node, ref=Transformed(it.new_id(), "cache", arguments.positional[0]))
+    return it.fresh(Kind.FUNCTION, node, ref=Transformed(it.new_id(), "caching", it.plain(node)))
+
+
+def call_transformed(it: Interpreter, target: Transformed, arguments: Arguments, node: ast.AST) -> Value:
+    """Call what a library decorator made of a function."""
+    match target.transformer:
+        case "contextmanager":
+            made = LibraryObject(
+                it.new_id(),
+                "contextmanager",
+                (target.function, *arguments.positional),
+                tuple(arguments.keywords.items()),
+            )
+            return it.fresh(Kind.LIBRARY, node, ref=made)
+        case "tf.custom_gradient" | "tf.grad_pass_through":
+            returned = it.call(target.function, arguments, node)
+            if target.transformer == "tf.grad_pass_through":
+                return it.operation(node, arguments.every(), label=target.transformer)
+            value = returned
+            if returned.kind is Kind.CONTAINER and it.items(returned).exact and len(it.items(returned).elements) == 2:
+                value = it.items(returned).elements[0]
+            # The gradient is what the author wrote: it passes to the arguments and to variables read inside.
+            if value.kind is Kind.CONTAINER:
+                items = it.items(value)
+                made_values = tuple(
+                    it.operation(node, (each, *arguments.every()), label="custom gradient") for each in items.elements
+                )
+                return it.container(value.ref.type, Items(made_values, items.keys, items.exact), node)
+            return it.operation(node, (value, *arguments.every()), label="custom gradient")
+        case "namedtuple":
+            return _make_named_tuple(it, target.function, arguments, node)
+        case "cache":
+            return _call_cached(it, target, arguments, node)
+        case "identity":
+            return arguments.positional[0] if arguments.positional else it.plain(node)
+    return it.call(target.function, arguments, node)
+
+
+def _call_cached(it: Interpreter, target: Transformed, arguments: Arguments, node: ast.AST) -> Value:
+    """`functools.cache`: the same arguments give the very value of the first call."""
+    owner = arguments.positional[0].ref if arguments.positional else None
+    key = (owner.id if isinstance(owner, HeapObject) else target.id, f"<cached {target.id}>")
+    given = it.tuple_of(arguments.every())
+    kept = it.store.get(key)
+    if kept is not None and kept.kind is Kind.CONTAINER:
+        before, value = it.items(kept).elements
+        if before.kind is Kind.CONTAINER and it.alike(it.items(before).elements, it.items(given).elements):
+            return value
+    value = it.call(target.function, arguments, node)
+    it.keep(value)
+    it.store.set(key, it.tuple_of((given, value)))
+    return value
+
+
+def _make_named_tuple(it: Interpreter, labels: Value, arguments: Arguments, node: ast.AST) -> Value:
+    names = [each.ref for each in it.items(labels).elements]
+    if arguments.more is not None or arguments.more_keywords is not None or len(arguments.positional) > len(names):
+        return it.unknown(node, "a named tuple of unknown arguments", arguments.every())
+    values = [
+        arguments.positional[i] if i < len(arguments.positional) else arguments.keywords.get(name) or it.plain(node)
+        for i, name in enumerate(names)
+    ]
+    made = it.tuple_of(values, node)
+    made.ref.fields = tuple(names)
+    return made

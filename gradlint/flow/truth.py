@@ -1,0 +1,116 @@
+"""Truth: whether a test is decided by what is known."""
+
+from __future__ import annotations
+
+import ast
+
+from gradlint.flow.attributes import has_attribute
+from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.objects import (
+    Container,
+)
+from gradlint.flow.operators import is_inside
+from gradlint.flow.scopes import Frame
+from gradlint.flow.store import Key
+from gradlint.flow.values import How, Kind, Value, is_literal
+
+
+def truth_of(it: Interpreter, node: ast.expr) -> bool | None:
+    """Whether a test is surely true or false; evaluates it. Flags at module level decide nothing."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        inner = truth_of(it, node.operand)
+        return None if inner is None else not inner
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        return _compared(it, node)
+    if isinstance(node, ast.BoolOp):
+        truths = [truth_of(it, each) for each in node.values]
+        if isinstance(node.op, ast.And):
+            return False if False in truths else (True if all(truths) else None)
+        return True if True in truths else (False if all(each is False for each in truths) else None)
+    value = it.evaluate(node)
+    if isinstance(node, ast.Name) and _is_module_flag(it, node.id):
+        return None
+    if value.kind is Kind.LITERAL and value.how is How.FRESH:
+        return bool(value.ref)
+    if isinstance(node, ast.Call) and is_isinstance(it, node):
+        return _isinstance(it, node)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "hasattr":
+        return _hasattr(it, node)
+    return None
+
+
+def _hasattr(it: Interpreter, node: ast.Call) -> bool | None:
+    if len(node.args) != 2 or not isinstance(node.args[1], ast.Constant) or not isinstance(node.args[1].value, str):
+        return None
+    return has_attribute(it, it.evaluate(node.args[0]), node.args[1].value)
+
+
+def _is_module_flag(it: Interpreter, name: str) -> bool:
+    frame: Frame | None = it.frame
+    while frame is not None and frame is not it.module:
+        if name in frame.names.local:
+            return False
+        frame = frame.parent
+    return True
+
+
+def _compared(it: Interpreter, node: ast.Compare) -> bool | None:
+    left, right = it.evaluate(node.left), it.evaluate(node.comparators[0])
+    op = node.ops[0]
+    if isinstance(op, ast.Is | ast.IsNot) and is_literal(right, None):
+        if left.kind is Kind.LITERAL:
+            found: bool | None = left.ref is None
+        elif left.how is How.JOIN or left.kind is Kind.UNKNOWN or left.how is How.GRADIENT:
+            found = None
+        else:
+            found = False
+        return found if found is None or isinstance(op, ast.Is) else not found
+    if isinstance(op, ast.In | ast.NotIn):
+        inside = is_inside(it, left, right)
+        return inside if inside is None or isinstance(op, ast.In) else not inside
+    if isinstance(node.left, ast.Name) and node.left.id == "__name__":
+        return True if is_literal(right, "__main__") else None
+    if any(isinstance(each, ast.Name) and _is_module_flag(it, each.id) for each in (node.left, node.comparators[0])):
+        return None
+    if left.kind is Kind.LITERAL and right.kind is Kind.LITERAL and isinstance(left.ref, str | bool):
+        if isinstance(op, ast.Eq):
+            return bool(left.ref == right.ref)
+        if isinstance(op, ast.NotEq):
+            return bool(left.ref != right.ref)
+    return None
+
+
+def is_isinstance(it: Interpreter, node: ast.Call) -> bool:
+    """Whether the call is of the builtin `isinstance`."""
+    return isinstance(node.func, ast.Name) and node.func.id == "isinstance" and len(node.args) == 2
+
+
+def _isinstance(it: Interpreter, node: ast.Call) -> bool | None:
+    value, cls = it.evaluate(node.args[0]), it.evaluate(node.args[1])
+    names = [each.ref for each in it.leaves(cls) if each.kind is Kind.SYMBOL]
+    sequences = [name for name in names if name in ("builtins.tuple", "builtins.list", "builtins.dict")]
+    if not names or len(sequences) != len(names) or value.how is How.JOIN:
+        return None
+    if value.kind in (Kind.TENSOR, Kind.VARIABLE, Kind.LAYER, Kind.INSTANCE, Kind.FUNCTION):
+        return False
+    if value.kind is Kind.CONTAINER and isinstance(value.ref, Container):
+        return f"builtins.{value.ref.type}" in sequences
+    return None
+
+
+def narrowings(it: Interpreter, test: ast.expr) -> list[tuple[Key, Value]]:
+    """Cells that are known better inside the true arm of a test: a name that is not None."""
+    if (
+        isinstance(test, ast.Compare)
+        and len(test.ops) == 1
+        and isinstance(test.ops[0], ast.IsNot)
+        and isinstance(test.left, ast.Name)
+        and test.left.id in it.frame.names.local
+    ):
+        key = (it.frame.id, test.left.id)
+        value = it.store.get(key)
+        if value is not None and value.how is How.JOIN and value.label != "loop":
+            rest = [each for each in value.inputs if not is_literal(each, None)]
+            if rest and len(rest) < len(value.inputs):
+                return [(key, it.join(rest))]
+    return []

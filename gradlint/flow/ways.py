@@ -1,0 +1,148 @@
+"""Ways: pure questions about one way from a source to a target: where it is cut, and when that was computed."""
+
+from __future__ import annotations
+
+import ast
+
+from gradlint.flow.asking import Asked, SourceAsked
+from gradlint.flow.events import Making, Moment
+from gradlint.flow.objects import Tape
+from gradlint.flow.reach import WayStep
+from gradlint.flow.values import How, Kind, Value, alternatives
+from gradlint.verdicts import Cause
+
+#: Labels of operations that only put a loss together.
+ASSEMBLING = frozenset(
+    {"+", "-", "*", "/", "[]", "sum", "join", "tf.add_n", "tf.reduce_mean", "tf.reduce_sum", "tf.stack", "tf.add",
+     "tf.math.add_n", "tf.identity", "tf.convert_to_tensor", "tf.cast", "gradient"}
+)  # fmt: skip
+REDUCTIONS = frozenset({"mean", "sum", "add_n", "l2_loss", "global_norm"})
+SUMS = frozenset({"+", "sum", "tf.add", "tf.math.add", "tf.add_n", "tf.math.add_n", "keras.ops.add"})
+
+
+def is_itself(asked: Asked, source: SourceAsked) -> bool:
+    """A target that is the source has gradient one, watched or not."""
+    serials = {way.serial for way in alternatives(source.value, 16) or [source.value]}
+    return any(target.serial in serials for target in asked.targets)
+
+
+def cut_edge(way: list[WayStep]) -> Cause | None:
+    return next((step.cut for step in way if step.cut is not None), None)
+
+
+def first_cut(way: list[WayStep], bits: int) -> tuple[int | None, Cause | None]:
+    """Index of the first node, in the order of running, that the tapes did not record or no gradient passes."""
+    for index, step in enumerate(way):
+        if step.cut is not None:
+            return index, step.cut
+        recorded = (How.OPERATION, How.GRADIENT, How.OPAQUE_CALL)
+        if index and step.value.how in recorded and not step.value.possible & bits:
+            if step.value.kind is not Kind.PLAIN:
+                return index, None
+    return None, None
+
+
+def last_outside(steps: list[WayStep], tape: Tape) -> Value:
+    """The last value on the way that was computed while the tape was not recording: what its author sees."""
+    last = steps[0].value
+    for step in steps:
+        if step.value.how is How.JOIN:
+            continue
+        if step.value.node is None or moment_of(step.value, tape) is Moment.UNDER:
+            break
+        last = step.value
+    return last
+
+
+def is_slice(value: Value) -> bool:
+    return value.label.rpartition(".")[2] in (
+        "[]",
+        "slice",
+        "gather",
+        "split",
+        "unstack",
+        "strided_slice",
+        "reshape",
+        "take",
+    )
+
+
+def is_reduction(value: Value) -> bool:
+    name = value.label.rpartition(".")[2]
+    return name.startswith("reduce_") or name in REDUCTIONS or "losses." in value.label
+
+
+def moment_of(value: Value, tape: Tape) -> Moment:
+    serial = value.serial
+    for start, end in tape.spans:
+        if start <= serial <= end:
+            for pause, resume in zip(tape.paused[::2], tape.paused[1::2], strict=False):
+                if pause <= serial <= resume:
+                    return Moment.PAUSED
+            return Moment.UNDER
+    if tape.spans and serial > tape.spans[-1][1]:
+        return Moment.AFTER
+    return Moment.BEFORE
+
+
+def within(clock: int, tape: Tape) -> bool:
+    return any(start <= clock <= end for start, end in tape.spans)
+
+
+def origin_of(value: Value) -> Value:
+    """The call or parameter that an unknown was read out of."""
+    while value.how is How.PART and value.inputs and value.inputs[0].is_opaque:
+        value = value.inputs[0]
+    while value.how is How.OPAQUE_CALL and value.root is not None and value.root.how is How.OPAQUE_CALL:
+        value = value.root
+    return value
+
+
+def making_of(value: Value) -> Making:
+    if value.how is How.GRADIENT:
+        return Making.GRADIENT
+    if value.how is How.OPAQUE_CALL or value.label == "call":
+        return Making.FORWARD
+    return Making.OPERATION
+
+
+def contains(outer: ast.AST, inner: ast.AST) -> bool:
+    return any(each is inner for each in ast.walk(outer))
+
+
+def creation(value: Value) -> ast.AST:
+    """Where a variable was made: the call that says `trainable=False`, seen through helpers."""
+    node, frame = value.node, value.frame
+    assert node is not None
+    while frame is not None and not says_not_trainable(node) and frame.call_node is not None:
+        if frame.function is not None and frame.function.name == "__init__":
+            break
+        node, frame = frame.call_node, frame.caller
+    return node
+
+
+def says_not_trainable(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Call):
+        return False
+    return any(each.arg == "trainable" and isinstance(each.value, ast.Constant) for each in node.keywords) or any(
+        isinstance(each, ast.Constant) and each.value is False for each in node.args[1:2]
+    )
+
+
+def summands(target: Value) -> list[Value]:
+    found: list[Value] = []
+    stack = [target]
+    while stack and len(found) < 32:
+        value = stack.pop()
+        if value.how is How.OPERATION and value.label in SUMS and len(value.inputs) > 1:
+            stack.extend(reversed(value.inputs))
+        elif value.how is How.OPERATION and value.label == "-" and len(value.inputs) == 2:
+            # `loss - beta * bonus` is a sum of terms; `a - b` may be a difference that means one thing.
+            left, right = value.inputs
+            if right.how is How.OPERATION and right.label == "*":
+                stack.extend((right, left))
+            else:
+                found.append(value)
+        else:
+            found.append(value)
+    return found
