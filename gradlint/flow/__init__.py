@@ -50,10 +50,13 @@ def analyse(tree: ast.Module, text: str, settings: Settings) -> FlowResult:
     from gradlint.flow.gradients import Gradients
     from gradlint.flow.interpreter import Interpreter
     from gradlint.flow.places import Places
+    from gradlint.flow.symbols import canonical
 
     it = connected(Interpreter(tree, Relevance(tree)))
     if any(mark in text for mark in ("disable_eager_execution", "disable_v2_behavior", "Session(", ".as_default()")):
         it.eager = None
+    it.differentiable = frozenset(canonical(name) for name in settings.differentiable)
+    it.nondifferentiable = frozenset(canonical(name) for name in settings.nondifferentiable)
     it.keras_3 = settings.keras == 3 and "tf_keras" not in text
     run_module(it)
     gradients = Gradients(it, Places(text))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 
 from gradlint.flow.arguments import Arguments, name_called
 from gradlint.flow.arms import in_arms
@@ -26,20 +25,8 @@ from gradlint.flow.sequences import MOST_WAYS
 from gradlint.flow.tensor_calls import plain_call
 from gradlint.flow.transformed import call_transformed
 from gradlint.flow.values import How, Kind, Value, alternatives
-
-#: Names of calls that hand out variables or other objects rather than a freshly computed tensor.
-_GETTER = re.compile(
-    r"(vars?(?![a-z])|variables?|weights?|params?|parameters?)$|"
-    r"^_*(build|make|create|get|load|init|from|new|construct|restore|setup|fetch|pop|next|find|read|list)(_|$|[A-Z])|"
-    r"^[A-Z]",
-)
-#: Names of calls that compute a loss or a forward pass at that very moment.
-_COMPUTES = re.compile(
-    r"loss(?!es)|criterion|objective|cross_?entropy|(^|_)(mse|nll|elbo)($|_)|closure|"
-    r"^_*(model|net|network|critic|actor|discriminator|generator|encoder|decoder|policy|forward|call|estimator)\d*_*$|"
-    r"_(model|net|network|critic|actor)$",
-    re.I,
-)
+from gradlint.knowledge.conventions import computes_now, hands_out_objects
+from gradlint.verdicts import Cause
 
 
 def call(it: Interpreter, function: Value, arguments: Arguments, node: ast.AST) -> Value:
@@ -50,6 +37,9 @@ def call(it: Interpreter, function: Value, arguments: Arguments, node: ast.AST) 
         case Kind.FUNCTION:
             return _call_function_value(it, function, arguments, node)
         case Kind.SYMBOL:
+            told = _told_by_settings(it, function.ref, arguments, node)
+            if told is not None:
+                return told
             return call_symbol(it, function.ref, arguments, node)
         case Kind.METHOD:
             method: LibraryMethod = function.ref
@@ -87,10 +77,40 @@ def _opaque(it: Interpreter, function: Value, arguments: Arguments, node: ast.AS
         first = arguments.positional[0]
         if first.kind is Kind.FUNCTION:  # strategy.run(step, args=(...)) on an unknown strategy
             return run_with_args(it, first, arguments, node)
-    getter = not arguments.positional or bool(_GETTER.search(name))
+    told = _told_by_settings(it, dotted_name(function, node), arguments, node)
+    if told is not None:
+        return told
     because = function.because or (f"`{name}` cannot be seen" if name else "a call that cannot be seen")
-    computes = bool(_COMPUTES.search(name)) and not _GETTER.search(name)
-    return it.opaque_call(node, (function, *arguments.every()), because, getter=getter, computes=computes)
+    return it.opaque_call(
+        node,
+        (function, *arguments.every()),
+        because,
+        getter=not arguments.positional or hands_out_objects(name),
+        computes=computes_now(name),
+    )
+
+
+def _told_by_settings(it: Interpreter, name: str, arguments: Arguments, node: ast.AST) -> Value | None:
+    """The result of a function that `differentiable` or `nondifferentiable` of the settings names."""
+    if name in it.differentiable:
+        return it.operation(node, arguments.every(), label=name)
+    if name in it.nondifferentiable:
+        dead = tuple((value, Cause.NON_DIFFERENTIABLE) for value in arguments.every())
+        return it.operation(node, (), label=name, dead=dead)
+    return None
+
+
+def dotted_name(function: Value, node: ast.AST) -> str:
+    """The full name of an imported function as it is called here, or an empty string."""
+    root = function.root if function.root is not None else function
+    if root.how is not How.PARAMETER or root.serial:
+        return ""
+    attributes: list[str] = []
+    each = node.func if isinstance(node, ast.Call) else None
+    while isinstance(each, ast.Attribute):
+        attributes.append(each.attr)
+        each = each.value
+    return ".".join([root.label, *reversed(attributes)])
 
 
 def _call_function_value(it: Interpreter, function: Value, arguments: Arguments, node: ast.AST) -> Value:

@@ -114,6 +114,8 @@ class Interpreter:
     names: dict[ast.AST, Names] = field(default_factory=dict)
     eager: bool | None = True
     keras_3: bool = True
+    differentiable: frozenset[str] = frozenset()
+    nondifferentiable: frozenset[str] = frozenset()
     open_code: bool = False
     star_imports: list[str] = field(default_factory=list)
     objects: dict[int, HeapObject] = field(default_factory=dict)

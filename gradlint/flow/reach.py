@@ -7,7 +7,6 @@ the target backwards, once per gradient call, and again along one way for the on
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -16,6 +15,7 @@ from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.members import members_within
 from gradlint.flow.objects import HeapObject, Instance, Variable, VariableSet
 from gradlint.flow.values import How, Kind, Value, alternatives
+from gradlint.knowledge.conventions import is_loss_object
 from gradlint.verdicts import Cause
 
 _RECORDED = (How.OPERATION, How.GRADIENT)
@@ -136,13 +136,6 @@ def is_unknown_source(source: SourceAsked) -> bool:
     return ways is None or any(way.is_opaque or way.kind is Kind.UNKNOWN for way in ways)
 
 
-#: Names of things that are called to compute a loss from what they are given, and hold no model.
-_LOSS_NAME = re.compile(
-    r"^_*(loss|loss_?(fn|fun|func|function|object|obj|op)|criterion|objective|mse|bce|cross_?entropy)(_fn|_fun|_func)?\d*_*$",
-    re.I,
-)
-
-
 def is_plain_loss(call: Value, source: SourceAsked) -> bool:
     """Whether an unknown call is named like a loss object and is given nothing that holds the source."""
     node = call.node
@@ -154,7 +147,7 @@ def is_plain_loss(call: Value, source: SourceAsked) -> bool:
     )
     callee = call.inputs[0].root if call.inputs[0].root is not None else call.inputs[0]
     imported = callee.how is How.PARAMETER and callee.serial == 0  # it cannot hold what was made here
-    if not imported and not (call.assumed and _LOSS_NAME.match(name)):
+    if not imported and not (call.assumed and is_loss_object(name)):
         return False
     owner = source.value.ref.owner if source.value.kind is Kind.VARIABLES else None
     for given in call.inputs[1:]:

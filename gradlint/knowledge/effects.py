@@ -2,7 +2,7 @@
 
 The engine asks `effect_of(symbol)` and knows no symbol itself. Everything under `tf`, `keras.ops`
 and their likes that is not listed lets gradients pass; what does not was seen to return `None`
-for every float argument under TensorFlow 2.21 (tests/test_effects_under_tensorflow.py runs them).
+for every float argument under TensorFlow 2.21.
 """
 
 from __future__ import annotations
