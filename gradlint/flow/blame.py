@@ -106,7 +106,7 @@ class Blame:
         if isinstance(variable, Variable) and variable.trainable is False and variable.node is not None:
             node = creation(source.value)
         cut = self.plain_cut(asked, Cause.NOT_WATCHED, node)
-        return Outcome(asked, source, Verdict.NONE, cut, self.trace(asked, way, None))
+        return Outcome(asked, source, Verdict.NONE, cut, self.trace(asked, source.text, way, None))
 
     def cut_on_way(
         self, asked: Asked, source: SourceAsked, way: list[WayStep], at: int, cause: Cause | None, bits: int
@@ -137,8 +137,18 @@ class Blame:
                     making = Making.FORWARD  # a loss, or what a helper made of it, rather than a derived weight
                     node = self.place_node(last, tape)
         assumed = any(step.value.assumed for step in way)
-        cut = Cut(cause, self.places.place(node), self.places.code(node), is_target, moment, making, other, assumed)
-        return Outcome(asked, source, Verdict.NONE, cut, self.trace(asked, way, at))
+        cut = Cut(
+            cause,
+            self.places.place(node),
+            self.places.code(node),
+            is_target,
+            moment,
+            making,
+            other,
+            assumed,
+            last.serial in self.it.held,
+        )
+        return Outcome(asked, source, Verdict.NONE, cut, self.trace(asked, source.text, way, at))
 
     def recording_cause(self, steps: list[WayStep], tape: Tape, bits: int) -> tuple[Cause, str | None]:
         """Whether another tape recorded what this one did not, or none that matters."""
@@ -179,9 +189,11 @@ class Blame:
                     cause, self.places.place(node), self.places.code(node), True,
                     moment_of(elsewhere, tape), making_of(elsewhere), other, elsewhere.assumed,
                 )  # fmt: skip
-                return Outcome(asked, source, Verdict.NONE, cut, self.trace(asked, [WayStep(elsewhere, None)], 0))
+                return Outcome(
+                    asked, source, Verdict.NONE, cut, self.trace(asked, source.text, [WayStep(elsewhere, None)], 0)
+                )
         cut = self.plain_cut(asked, Cause.NOT_IN_TARGET, asked.node)
-        return Outcome(asked, source, Verdict.NONE, cut, self.trace(asked, [], None))
+        return Outcome(asked, source, Verdict.NONE, cut, self.trace(asked, source.text, [], None))
 
     def plain_cut(self, asked: Asked, cause: Cause, node: ast.AST) -> Cut:
         return Cut(cause, self.places.place(node), self.places.code(node), False, Moment.UNDER, Making.OPERATION)
@@ -201,13 +213,16 @@ class Blame:
             return below.call_node if below.call_node is not None else value.node
         return value.node
 
-    def trace(self, asked: Asked, way: list[WayStep], at: int | None) -> Trace:
+    def trace(self, asked: Asked, source: str, way: list[WayStep], at: int | None) -> Trace:
         steps: list[tuple[int, str, ast.AST | None]] = []
         tape = asked.tapes[-1][0] if asked.tapes else None
-        if way and way[0].value.node is not None:
+        if way and at != 0:
             first = way[0].value
-            if at != 0 and first.how is not How.PARAMETER:
-                steps.append((first.serial, f"{self.short(first.node)} made here", first.node))
+            if first.kind is Kind.VARIABLE and first.ref.exact:
+                steps.append((first.serial, f"`{source}` made here", first.node))
+            elif first.how is not How.PARAMETER and first.how is not How.PART:
+                read = way[1].value if len(way) > 1 and first.kind is Kind.VARIABLES else first
+                steps.append((first.serial, f"`{source}` read here", read.node))
         if at is not None and way:
             value = way[at].value
             if value.node is not None:

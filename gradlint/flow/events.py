@@ -55,6 +55,7 @@ class Cut:
     making: Making
     other_tape: str | None = None
     assumed: bool = False  # a call is taken for what its name says: nearly always, not surely
+    kept: bool = False  # the value is kept on an object, and read again later
 
 
 @dataclass(frozen=True, slots=True)

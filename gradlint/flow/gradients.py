@@ -250,7 +250,7 @@ class Gradients:
                 cut = Cut(
                     Cause.OUTSIDE_TAPE, self.places.place(node), self.places.code(node), False, moment, making_of(value)
                 )
-                starved.append(Outcome(asked, source, Verdict.NONE, cut, self.blame.trace(asked, way, at)))
+                starved.append(Outcome(asked, source, Verdict.NONE, cut, self.blame.trace(asked, source.text, way, at)))
             if starved and starved[0].cut is not None:
                 self.events.append(
                     TermStarved(

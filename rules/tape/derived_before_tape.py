@@ -50,7 +50,7 @@ def derived_before_tape(starved: SourcesStarved) -> Finding | None:
     return Finding(
         cut.place,
         f"{starved.consequence}: `{cut.code}` is computed outside the tape",
-        instead=f"compute `{cut.code}` under `{starved.tape.name}`",
+        instead=f"compute `{cut.code}` {'each time it is used' if cut.kept else f'under `{starved.tape.name}`'}",
         trace=starved.trace,
         severity=Severity.WARNING if cut.assumed else None,
     )

@@ -47,7 +47,7 @@ def fresh_slice_as_source(starved: SourcesStarved) -> Finding | None:
         return None
     return Finding(
         source.made_at,
-        f"{starved.consequence}: `{starved.target}` was not computed from `{source.made_code}`, a new tensor",
+        f"{starved.consequence}: it is a new tensor, and `{starved.target}` was not computed from it",
         instead="ask the gradient for the whole tensor and slice the gradient",
         trace=starved.trace,
     )
