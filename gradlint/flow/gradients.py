@@ -52,6 +52,23 @@ class Gradients:
         for node, every in sorted(by_call.items(), key=lambda item: _order(item[0])):
             self._conclude_call(node, every)
         self._conclude_noted()
+        self._conclude_unreached(by_call)
+
+    def _conclude_unreached(self, by_call: dict[ast.AST, list[Asked]]) -> None:
+        """Gradient calls that no way led to are undecided, and said to be."""
+        for node in self.it.relevance.gradient_calls:
+            if node in by_call:
+                continue
+            because = "this call is not reached by what was followed"
+            for entry, reason in self.it.gave_up:
+                if getattr(entry, "lineno", 0) <= node.lineno <= (getattr(entry, "end_lineno", 0) or 0):
+                    because = reason
+            place = self.places.place(node)
+            sources = (SourceDecision("the sources", None, None, place, because),)
+            target = self.places.code(node.args[0]) if node.args else "the loss"
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else "gradient"
+            self.decisions.append(GradientDecision(place, name, "", target, sources))
+        self.decisions.sort(key=lambda decision: decision.place)
 
     def _conclude_call(self, node: ast.AST, every: list[Asked]) -> None:
         outcomes: dict[str, list[Outcome]] = {}

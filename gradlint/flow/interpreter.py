@@ -36,8 +36,8 @@ from gradlint.flow.values import ANY_TAPE, NONE, DType, How, Kind, Value, is_lit
 from gradlint.verdicts import Cause
 
 #: Evaluations (never seconds, so that every machine reports the same).
-FUEL_PER_ENTRY = 40_000
-FUEL_PER_FILE = 400_000
+FUEL_PER_ENTRY = 60_000
+FUEL_PER_FILE = 1_500_000
 MOST_DEPTH = 14
 MOST_LEAVES = 64
 

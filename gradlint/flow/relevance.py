@@ -43,6 +43,13 @@ _MUTATORS = frozenset(
 Def = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
+def _asks_gradient(node: ast.Call) -> bool:
+    function = node.func
+    if not isinstance(function, ast.Attribute) or function.attr not in ("gradient", "jacobian", "batch_jacobian"):
+        return False
+    return len(node.args) + len(node.keywords) >= 2
+
+
 class Relevance:
     """What one walk of a module shows: who differentiates, who assigns which attribute."""
 
@@ -50,6 +57,7 @@ class Relevance:
         self.assigned_outside_init: set[str] = set()
         self.rebound_globals: set[str] = set()
         self.global_statements: set[str] = set()
+        self.gradient_calls: list[ast.Call] = []
         self._direct: set[ast.AST] = set()
         self._called: dict[ast.AST, set[str]] = {}
         self._defs: list[tuple[ast.AST, str]] = []
@@ -84,6 +92,8 @@ class Relevance:
                     self._module_assigned[node.id] = self._module_assigned.get(node.id, 0) + 1
             elif isinstance(node, ast.Call):
                 function = node.func
+                if _asks_gradient(node):
+                    self.gradient_calls.append(node)
                 if (
                     isinstance(function, ast.Attribute)
                     and function.attr in _MUTATORS
