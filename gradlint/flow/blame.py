@@ -72,6 +72,20 @@ class Blame:
             found = origin
         return found
 
+    def is_beside(self, outcome: Outcome, bits: int, found: Reach) -> bool:
+        """Whether the source's network only made constants for the loss of another one: labels, a baseline.
+
+        That is where such a network belongs; then the wrong variables are asked for (a DQN's target network).
+        """
+        cut, source = outcome.cut, outcome.source
+        if cut is None or cut.cause is not Cause.OUTSIDE_TAPE or cut.is_target or cut.making is not Making.FORWARD:
+            return False
+        asked_for: frozenset[int] = frozenset().union(*(each.members for each in outcome.asked.sources))
+        if source.value.kind is not Kind.VARIABLES or not found.members or found.members & asked_for:
+            return False
+        way = way_between(self.it, outcome.asked.targets, source, dead_ends=False)
+        return not any(step.value.label == "call" and step.value.possible & bits for step in way[1:])
+
     def forward_outside(self, asked: Asked, source: SourceAsked, bits: int, found: Reach) -> Outcome | None:
         """The model was called outside, only what is named like a loss runs inside: nearly always `None`."""
         if (

@@ -8,6 +8,7 @@ taken gives `None`, or when every way does.
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from gradlint.flow import events
 from gradlint.flow.asking import Asked, SourceAsked
@@ -161,7 +162,11 @@ class Gradients:
                 return Outcome(
                     asked, source, None, unknown=covering, because=covering.because or "a value that is not known"
                 )
-        return self.blame.starved_outcome(asked, source, bits, touched)
+        outcome = self.blame.starved_outcome(asked, source, bits, touched)
+        if self.blame.is_beside(outcome, bits, found):
+            cut = self.blame.plain_cut(asked, Cause.NOT_IN_TARGET, asked.node)
+            return replace(outcome, cut=cut)
+        return outcome
 
     def _tape_escaped(self, asked: Asked) -> bool:
         """Whether code that cannot be seen may have told the tape to watch something."""
