@@ -17,7 +17,7 @@ from gradlint.flow.objects import (
 )
 from gradlint.flow.scopes import Frame
 from gradlint.flow.tapes import bit_of
-from gradlint.flow.values import How, Kind, Value, alternatives, constants
+from gradlint.flow.values import ANY_TAPE, How, Kind, Value, alternatives, constants
 
 _SOURCE_KINDS = frozenset({Kind.UNKNOWN, Kind.TENSOR, Kind.VARIABLE, Kind.VARIABLES, Kind.SYMBOLIC})
 
@@ -29,6 +29,7 @@ class SourceAsked:
     text: str
     value: Value
     tracked: int
+    surely: int
     members: frozenset[int]
     open_members: bool
     within: str = ""  # the text of the set that it is one part of
@@ -121,7 +122,7 @@ def ask_unknown(
     listed = _listed(it, sources, None) if sources is not None else []
     if not listed:
         nothing = it.plain(node)
-        listed = [SourceAsked("the sources", nothing, 0, frozenset(), True)]
+        listed = [SourceAsked("the sources", nothing, 0, 0, frozenset(), True)]
     it.asked.append(
         Asked(
             node,
@@ -161,11 +162,11 @@ def _listed(it: Interpreter, sources: Value, node: ast.AST | None, fallback: str
             and members <= {value.ref.owner.id}
         ):
             return  # nothing is known to be in it
-        found.append(SourceAsked(text, value, _tracked_source(it, value), members, open_members))
+        found.append(
+            SourceAsked(text, value, _tracked_source(it, value), it.surely_tracked(value), members, open_members)
+        )
         for part in parts_of_set(it, value):
-            part_members, part_open = members_within(it, part)
-            name = label_of(part, part.label or "a part")
-            found.append(SourceAsked(name, part, _tracked_source(it, part), part_members, part_open, within=text))
+            found.append(_source(it, label_of(part, part.label or "a part"), part, text))
 
     def walk(value: Value, node: ast.AST | None, text: str) -> None:
         if len(found) > 64:
@@ -188,9 +189,7 @@ def _listed(it: Interpreter, sources: Value, node: ast.AST | None, fallback: str
             return
         if value.kind is Kind.CONTAINER:
             items = it.items(value)
-            nodes = (
-                node.elts if isinstance(node, ast.List | ast.Tuple) and len(node.elts) == len(items.elements) else None
-            )
+            nodes = _written_elements(node, len(items.elements))
             for position, element in enumerate(items.elements):
                 inner = nodes[position] if nodes else None
                 place = repr(items.keys[position]) if items.keys is not None else str(position)
@@ -206,6 +205,21 @@ def _listed(it: Interpreter, sources: Value, node: ast.AST | None, fallback: str
     return found
 
 
+def _written_elements(node: ast.AST | None, count: int) -> list[ast.expr] | None:
+    """The expressions of the elements where a list, tuple or dict is written out."""
+    written: list[ast.expr] = []
+    if isinstance(node, ast.List | ast.Tuple):
+        written = node.elts
+    elif isinstance(node, ast.Dict):
+        written = node.values
+    return written if len(written) == count else None
+
+
+def _source(it: Interpreter, text: str, value: Value, within: str) -> SourceAsked:
+    members, open_members = members_within(it, value)
+    return SourceAsked(text, value, _tracked_source(it, value), it.surely_tracked(value), members, open_members, within)
+
+
 def _tracked_source(it: Interpreter, value: Value) -> int:
     """Tapes that may have this source on record: what it was computed under, or was watched by."""
     if value.how is How.JOIN:
@@ -213,6 +227,8 @@ def _tracked_source(it: Interpreter, value: Value) -> int:
         for way in alternatives(value, 16) or ():
             mask |= _tracked_source(it, way) if way is not value else 0
         return mask | (-1 if alternatives(value, 16) is None else 0)
+    if value.how is How.OPAQUE_CALL and value.label != "batch":
+        return ANY_TAPE  # what unseen code hands out may be a variable, whatever it is called
     return it.tracked(value)
 
 

@@ -63,7 +63,7 @@ class Blame:
                 return None
             if way.is_opaque:
                 early = origin.serial < tape.serial and not any(within(clock, tape) for clock in self.it.havocs)
-                if not early and not (origin.how is How.OPAQUE_CALL and origin.label == "call" and way is origin):
+                if not early and not (origin.how is How.OPAQUE_CALL and origin.is_computed and way is origin):
                     return None
                 if moment_of(origin, tape) is Moment.UNDER:
                     return None
@@ -84,7 +84,7 @@ class Blame:
         if source.value.kind is not Kind.VARIABLES or not found.members or found.members & asked_for:
             return False
         way = way_between(self.it, outcome.asked.targets, source, dead_ends=False)
-        return not any(step.value.label == "call" and step.value.possible & bits for step in way[1:])
+        return not any(step.value.is_computed and step.value.possible & bits for step in way[1:])
 
     def forward_outside(self, asked: Asked, source: SourceAsked, bits: int, found: Reach) -> Outcome | None:
         """The model was called outside, only what is named like a loss runs inside: nearly always `None`."""
@@ -119,7 +119,8 @@ class Blame:
         variable = source.value.ref
         if isinstance(variable, Variable) and variable.trainable is False and variable.node is not None:
             node = creation(source.value)
-        cut = self.plain_cut(asked, Cause.NOT_WATCHED, node)
+        cause = Cause.INTEGER if isinstance(variable, Variable) and variable.integer else Cause.NOT_WATCHED
+        cut = self.plain_cut(asked, cause, node)
         return Outcome(asked, source, Verdict.NONE, cut, self.trace(asked, source.text, way, None))
 
     def cut_on_way(
@@ -146,7 +147,9 @@ class Blame:
                 shown = value if making is Making.FORWARD and not is_target else last
                 node = self.place_node(shown, tape, last)
                 if moment is Moment.BEFORE and (
-                    is_reduction(last) or (node is not last.node and last.serial not in self.it.stored)
+                    is_reduction(last)
+                    or last.label == "tf.function"
+                    or (node is not last.node and last.serial not in self.it.stored)
                 ):
                     making = Making.FORWARD  # a loss, or what a helper made of it, rather than a derived weight
                     node = self.place_node(last, tape)

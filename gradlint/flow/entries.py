@@ -27,6 +27,10 @@ def run_module(it: Interpreter) -> None:
         _entry(it, statement, lambda statement=statement: it.run_body([statement]))
     it.alive = True
     it.open_code = True
+    for name in sorted(it.module.names.local):
+        value = it.store.get((it.module.id, name))
+        if value is not None and value.kind in (Kind.VARIABLE, Kind.LAYER, Kind.INSTANCE):
+            it.escape(value, at=0)  # whoever imports the module has it
     _run_uncalled(it)
 
 

@@ -18,6 +18,7 @@ class Moment(Enum):
 
     BEFORE = auto()  # before the tape opened
     AFTER = auto()  # after it closed
+    RESET = auto()  # before the tape was reset
     PAUSED = auto()  # under `stop_recording`
     UNDER = auto()  # while it recorded, from nothing that it follows
     GRADIENT = auto()  # a gradient asked outside an outer tape

@@ -96,7 +96,21 @@ def call_function(
         if value.kind is Kind.FUNCTION and isinstance(value.ref, Function) and value.ref.frame is frame:
             for kept in it.closed_over(value.ref):
                 it.stored.setdefault(kept.serial, frame)
-    return returned[0] if len(returned) == 1 else it.join(returned)
+    value = returned[0] if len(returned) == 1 else it.join(returned)
+    return out_of_graph(it, value, node) if frame.graph and not outer.graph else value
+
+
+def out_of_graph(it: Interpreter, value: Value, node: ast.AST | None) -> Value:
+    """What a tf.function returns: new tensors, recorded by the caller's tapes, and never the objects of its body."""
+    if value.kind is Kind.CONTAINER:
+        items = it.items(value)
+        elements = tuple(out_of_graph(it, each, node) for each in items.elements)
+        made = it.container(value.ref.type, Items(elements, items.keys, items.exact), node)
+        made.ref.fields = value.ref.fields
+        return made
+    if value.kind in (Kind.TENSOR, Kind.VARIABLE):
+        return it.operation(node, (value,), label="tf.function")
+    return value
 
 
 def _is_abstract(node: ast.AST) -> bool:

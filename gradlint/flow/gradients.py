@@ -21,13 +21,14 @@ from gradlint.flow.reach import Reach, covers, reach, surely_flows, touches, way
 from gradlint.flow.scopes import Frame
 from gradlint.flow.values import How, Kind, Value, alternatives
 from gradlint.flow.ways import (
+    Sameness,
     contains,
     first_cut,
-    is_itself,
     is_slice,
     last_outside,
     making_of,
     moment_of,
+    sameness,
     summands,
 )
 from gradlint.flow_report import GradientDecision, SourceDecision
@@ -136,17 +137,20 @@ class Gradients:
         if value.kind is Kind.SYMBOLIC:
             cut = self.blame.plain_cut(asked, Cause.UNSUPPORTED, asked.node)
             return Outcome(asked, source, Verdict.NONE, cut)
+        same = sameness(asked, source)
+        if same is Sameness.SURE:
+            return Outcome(asked, source, Verdict.FLOWS)
+        if same is Sameness.POSSIBLE:
+            return Outcome(asked, source, None, because="the target may be the source itself")
         touched = touches(found, source)
         if touched and source.tracked & bits:
-            if any(surely_flows(self.it, target, source, bits) for target in asked.targets):
+            if source.surely & bits and any(surely_flows(self.it, t, source, bits) for t in asked.targets):
                 return Outcome(asked, source, Verdict.FLOWS)
             because = "recorded on some ways only"
             unknown = next(iter(found.opaque), None) or next(iter(found.loose), None)
             if unknown is not None and unknown.because:
                 because = unknown.because
             return Outcome(asked, source, None, unknown=unknown, because=because)
-        if touched and is_itself(asked, source):
-            return Outcome(asked, source, Verdict.FLOWS)
         unseen = not source.tracked & bits and not self._tape_escaped(asked)
         if not touched and unseen and not self.blame.all_elsewhere(asked, bits):
             covering = covers(self.it, found, source, bits)
@@ -230,7 +234,7 @@ class Gradients:
         if value.kind is Kind.SYMBOLIC:
             return SourceSort.SYMBOLIC
         written = value.node is not None and asked.sources_node is not None and contains(asked.sources_node, value.node)
-        if value.how is How.OPERATION and value.inputs and value.label != "call" and (written or is_slice(value)):
+        if value.how is How.OPERATION and value.inputs and not value.is_computed and (written or is_slice(value)):
             used = reach(self.it, asked.targets, -1)
             for each in value.inputs:
                 if each.serial in used.serials or each.serial in used.taken:

@@ -86,7 +86,11 @@ class Interpreter:
     alive: bool = True
     tapes: list[Tape] = field(default_factory=list)
     auto_watch: int = 0
+    auto_watch_surely: int = 0
     watched: dict[int, int] = field(default_factory=dict)
+    surely_watched: dict[int, int] = field(default_factory=dict)
+    # tapes that watch a set of variables of which not all are known
+    watched_open: int = 0
     # by id of a variable or of the owner of all of its variables
     watched_ids: dict[int, int] = field(default_factory=dict)
     # by id of an owner of which some variable is watched
@@ -118,6 +122,8 @@ class Interpreter:
     nondifferentiable: frozenset[str] = frozenset()
     open_code: bool = False
     star_imports: list[str] = field(default_factory=list)
+    # variables and layers that are attributes on some ways only
+    doubtful: set[int] = field(default_factory=set)
     objects: dict[int, HeapObject] = field(default_factory=dict)
     layer_values: dict[int, Value] = field(default_factory=dict)
     value_of: dict[int, Value] = field(default_factory=dict)
@@ -125,6 +131,8 @@ class Interpreter:
     held: set[int] = field(default_factory=set)
     # values kept on an object or in a list, with the frame that did it
     stored: dict[int, Frame] = field(default_factory=dict)
+    # computed tensors that strangers got hold of: what they compute later may use them
+    escaped_tensors: list[tuple[int, Value]] = field(default_factory=list)
     escaped_values: dict[int, int] = field(default_factory=dict)
     # clock, tapes: strangers got a recorded value
     escaped_recordings: list[tuple[int, int]] = field(default_factory=list)
@@ -201,9 +209,11 @@ class Interpreter:
         if kind is Kind.VARIABLES:
             for member in value.ref.members:
                 extra |= self.watched_ids.get(member, 0) | self.watched_some.get(member, 0)
-            return extra | self.auto_watch | (ANY_TAPE if value.ref.open_members and self.watched_ids else 0)
+            if value.ref.open_members:
+                extra |= self.watched_open | (ANY_TAPE if self.watched_ids else 0)
+            return extra | self.auto_watch
         if how is How.OPAQUE_CALL:
-            return value.possible | extra if value.label == "call" else ANY_TAPE
+            return value.possible | extra if value.is_computed else ANY_TAPE
         if value.is_opaque or kind in (Kind.INSTANCE, Kind.LAYER, Kind.FUNCTION, Kind.LIBRARY, Kind.METHOD):
             return ANY_TAPE if kind not in (Kind.TENSOR, Kind.PLAIN) else extra
         return value.possible | extra
@@ -222,11 +232,11 @@ class Interpreter:
         """Mask of the tapes that certainly follow this value now."""
         if value.kind is Kind.VARIABLE:
             variable: Variable = value.ref
-            sure = self.auto_watch if variable.trainable and not variable.integer else 0
-            return sure | self.watched.get(value.serial, 0)
+            sure = self.auto_watch_surely if variable.trainable and not variable.integer else 0
+            return sure | self.surely_watched.get(value.serial, 0)
         if value.kind is Kind.VARIABLES:
-            return self.auto_watch
-        return value.sure | self.watched.get(value.serial, 0)
+            return self.auto_watch_surely | self.surely_watched.get(value.serial, 0)
+        return value.sure | self.surely_watched.get(value.serial, 0)
 
     # -- making values -------------------------------------------------------------------------
 
@@ -271,9 +281,10 @@ class Interpreter:
             for leaf in self.leaves(value):
                 if leaf.kind is Kind.LITERAL or (leaf.kind is Kind.PLAIN and not leaf.dead):
                     continue
-                flat.append(leaf)
-                followed |= self.tracked(leaf)
-                surely |= self.surely_tracked(leaf)
+                taken = self._read_now(leaf, node) if leaf.kind in (Kind.VARIABLE, Kind.VARIABLES) else leaf
+                flat.append(taken)
+                followed |= self.tracked(taken)
+                surely |= self.surely_tracked(taken)
         sure, possible = self.recording()
         return Value(
             kind,
@@ -290,6 +301,17 @@ class Interpreter:
             dtype=dtype,
             shape=shape,
         )
+
+    def _read_now(self, variable: Value, node: ast.AST | None) -> Value:
+        """The value read out of a variable, where not every recording tape follows it: a later watch does not help."""
+        sure, possible = self.recording()
+        followed, surely = self.tracked(variable), self.surely_tracked(variable)
+        if possible & followed == possible and sure & surely == sure:
+            return variable
+        return Value(
+            Kind.TENSOR, How.OPERATION, self.tick(), inputs=(variable,), possible=possible & followed,
+            sure=sure & surely, node=node, frame=self.frame, label="read",
+        )  # fmt: skip
 
     def fresh(self, kind: Kind, node: ast.AST | None = None, *, ref: Any = None, label: str = "") -> Value:
         """A value made from nothing that carries a gradient."""
@@ -322,10 +344,10 @@ class Interpreter:
 
     def part(self, base: Value, node: ast.AST | None, *, item: bool = False) -> Value:
         """Something read out of an unknown: an attribute, or (`item`) an element."""
-        if item and base.how is How.OPAQUE_CALL and base.label == "call":
+        if item and base.how is How.OPAQUE_CALL and base.is_computed:
             return Value(
                 Kind.UNKNOWN, How.OPAQUE_CALL, self.tick(), inputs=(base,), possible=base.possible,
-                node=node, frame=self.frame, label="call", because=base.because, root=base,
+                node=node, frame=self.frame, label=base.label, because=base.because, root=base,
             )  # fmt: skip
         return Value(
             Kind.UNKNOWN, How.PART, self.tick(), inputs=(base,), node=node, frame=self.frame,
@@ -479,6 +501,8 @@ class Interpreter:
             if not isinstance(owner, HeapObject):
                 if each.serial not in self.escaped_values:
                     self.escaped_values[each.serial] = when
+                    if each.how in (How.OPERATION, How.GRADIENT):
+                        self.escaped_tensors.append((when, each))
                     if each.possible:
                         self.escaped_recordings.append((when, each.possible))
                 continue
@@ -608,6 +632,9 @@ class Interpreter:
                     sure, possible = sure & value.ref[0], possible | value.ref[1]
                 self.set_recording(max(sure, 0), possible)
             else:
+                if len(bound) < len(found) and key[0] in self.attribute_names:
+                    # An attribute that one way does not set: what it holds may not belong to the object.
+                    self.doubtful.update(value.ref.id for value in bound if isinstance(value.ref, HeapObject))
                 self.store.set(key, self.join(bound))
 
     # -- running -------------------------------------------------------------------------------

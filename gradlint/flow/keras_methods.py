@@ -28,6 +28,12 @@ from gradlint.flow.values import How, Kind, Value
 from gradlint.verdicts import Cause
 
 #: Methods of Keras layers and models that are modelled (the rest is opaque).
+_WITHOUT_RESULT = frozenset(
+    """
+    add_metric summary save save_weights load_weights set_weights count_params get_config reset_metrics reset_states
+    to_json compute_output_shape build_from_config quantize _set_inputs compute_metrics compiled_metrics
+    """.split()
+)
 KERAS_METHODS = frozenset(
     """
     add_weight add_variable add_loss add_metric build compile fit evaluate predict summary compute_loss
@@ -191,7 +197,10 @@ def call_keras_method(it: Interpreter, receiver: Value, name: str, arguments: Ar
             return it.plain(node)
         case "train_step" | "test_step" | "make_train_function":
             return it.plain(node)
-    return it.plain(node)
+    if name in _WITHOUT_RESULT:
+        return it.plain(node)
+    because = f"`{name}` of a Keras object is not modelled"
+    return it.opaque_call(node, (receiver, *arguments.every()), because, getter=True)
 
 
 def _add_layer(it: Interpreter, receiver: Value, arguments: Arguments) -> None:

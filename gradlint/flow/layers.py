@@ -7,7 +7,14 @@ import ast
 from gradlint.flow.arguments import Arguments
 from gradlint.flow.instances import bind_method, class_attribute, is_overridden
 from gradlint.flow.interpreter import Interpreter
-from gradlint.flow.members import is_keras_family, is_model_family, symbolic_operation, variable_set, weights_of
+from gradlint.flow.members import (
+    is_keras_family,
+    is_model_family,
+    members_within,
+    symbolic_operation,
+    variable_set,
+    weights_of,
+)
 from gradlint.flow.objects import (
     Class,
     Function,
@@ -141,6 +148,7 @@ def call_layer(it: Interpreter, layer: Value, arguments: Arguments, node: ast.AS
     ):
         return _run_sequence(it, owner.sequence, arguments, node)
     if owner.outputs is not None and arguments.positional and _has_own_layers(owner):
+        forget_losses(it, layer)
         return _replay(it, owner, arguments, node)
     kept = [value for key, value in arguments.keywords.items() if key not in ("training", "mask")]
     inputs = (*arguments.positional, *kept, weights_of(it, layer, node))
@@ -257,6 +265,7 @@ def call_keras_instance(it: Interpreter, instance: Value, arguments: Arguments, 
             return it.operation(node, tensors, label="call", kind=Kind.SYMBOLIC if symbolic else Kind.TENSOR)
         return it.opaque_call(node, (instance, *arguments.every()), f"`call` of `{owner.cls.name}` cannot be seen")
     build_once(it, instance, node)
+    forget_losses(it, instance)  # Keras clears them at each call
     keywords = dict(arguments.keywords)
     if isinstance(run.ref, Function):
         spec = run.ref.node.args
@@ -286,6 +295,13 @@ def _like(it: Interpreter, shape: Value, value: Value) -> Items:
         for _ in items.elements
     )
     return Items(elements, items.keys, items.exact)
+
+
+def forget_losses(it: Interpreter, layer: Value) -> None:
+    """Drop what `add_loss` was given in earlier calls."""
+    for member in sorted(members_within(it, layer)[0]):
+        if it.store.get((member, "<losses>")) is not None:
+            it.store.set((member, "<losses>"), None)
 
 
 def build_once(it: Interpreter, instance: Value, node: ast.AST) -> None:

@@ -58,7 +58,9 @@ from gradlint.flow.symbols import KNOWN_ROOTS, PLAIN_ROOTS
 from gradlint.flow.tapes import make_tape
 from gradlint.flow.tensor_calls import (
     CALLABLE,
+    add_n,
     apply_effect,
+    as_tensor,
     cast_call,
     clip_by_global_norm,
     clone_call,
@@ -115,6 +117,9 @@ def call_symbol(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AS
     name = symbol.rpartition(".")[2]
     if root in ("tf", "keras") and (name[:1].isupper() or symbol.startswith(_OBJECT_SPACES)):
         made = LibraryObject(it.new_id(), symbol, arguments.positional, tuple(arguments.keywords.items()))
+        if symbol.startswith("tf.train.Checkpoint"):
+            for key, value in arguments.keywords.items():
+                it.write_cell(made, key, value)  # checkpoint.model is the very object
         return it.fresh(Kind.LIBRARY, node, ref=made, label=symbol)
     if root in KNOWN_ROOTS and not any(value.kind in CALLABLE for value in arguments.every()):
         held = [value for value in arguments.every() if value.kind not in (Kind.LITERAL, Kind.PLAIN)]
@@ -160,6 +165,10 @@ SYMBOLS: dict[str, Handler] = {
     ),
     "tf.gradients": tf_gradients,
     "keras.backend.gradients": tf_gradients,
+    "tf.convert_to_tensor": as_tensor,
+    "keras.ops.convert_to_tensor": as_tensor,
+    "tf.add_n": add_n,
+    "tf.math.add_n": add_n,
     "tf.cast": cast_call,
     "tf.dtypes.cast": cast_call,
     "keras.ops.cast": cast_call,

@@ -153,6 +153,27 @@ def variable_set(it: Interpreter, owner: Value, attribute: str, node: ast.AST) -
     return value
 
 
+def surely_within(it: Interpreter, value: Value) -> frozenset[int]:
+    """Ids of the trainable variables and layers that a variable is, or a symbolic set surely holds."""
+    ref = value.ref
+    if isinstance(ref, Variable):
+        owner = ref.owner
+        if not ref.exact:
+            return frozenset()
+        return frozenset({ref.id}) if owner is None or isinstance(owner, Variable) else frozenset({ref.id, owner.id})
+    if not isinstance(ref, VariableSet):
+        return frozenset()
+    in_keras = is_keras_owned(value)
+    found: set[int] = set()
+    for member in ref.members:
+        each = it.objects.get(member)
+        if isinstance(each, Layer) or (
+            isinstance(each, Variable) and each.trainable and (each.keras or not in_keras) and member not in it.doubtful
+        ):
+            found.add(member)
+    return frozenset(found)
+
+
 def is_keras_owned(value: Value) -> bool:
     """Whether a symbolic set surely holds keras.Variables."""
     owner = value.ref.owner

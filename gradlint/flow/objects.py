@@ -210,4 +210,5 @@ class Tape(HeapObject):
     implicit: bool = False
     paused: list[int] = field(default_factory=list)
     entered_at: int = 0
+    resets: list[int] = field(default_factory=list)
     spans: list[tuple[int, int]] = field(default_factory=list)

@@ -150,17 +150,14 @@ def sum_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
 
 
 def minmax(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+    """Python's own max and min hand back one of the elements, no telling which."""
     rows = arguments.positional[0] if len(arguments.positional) == 1 else None
     elements = [element_of(it, rows, node)] if rows is not None else list(arguments.positional)
-    if elements and any(
-        way.kind not in (Kind.TENSOR, Kind.PLAIN, Kind.LITERAL)
-        for each in elements
-        for way in alternatives(each, 8) or [each]
-    ):
-        return it.join(elements)  # one of these objects, no telling which
-    values = [leaf for value in arguments.positional for leaf in it.leaves(value)]
-    kind = Kind.PLAIN if all(value.kind in (Kind.PLAIN, Kind.LITERAL) for value in values) else Kind.TENSOR
-    return it.operation(node, values, label="max", kind=kind)
+    if "default" in arguments.keywords:
+        elements.append(arguments.keywords["default"])
+    if all(each.kind in (Kind.PLAIN, Kind.LITERAL) for each in elements):
+        return it.operation(node, elements, label="max", kind=Kind.PLAIN)
+    return it.join(elements)
 
 
 def getattr_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:

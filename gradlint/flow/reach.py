@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from gradlint.flow.asking import SourceAsked
 from gradlint.flow.interpreter import Interpreter
-from gradlint.flow.members import members_within
+from gradlint.flow.members import members_within, surely_within
 from gradlint.flow.objects import HeapObject, Instance, Variable, VariableSet
 from gradlint.flow.values import How, Kind, Value, alternatives
 from gradlint.knowledge.conventions import is_loss_object
@@ -56,7 +56,8 @@ def reach(it: Interpreter, targets: Iterable[Value], bits: int) -> Reach:
             if value.possible & bits:
                 found.opaque.append(value)
                 stack.extend(_held(it, value.inputs))
-            elif value.label != "call":
+                stack.extend(each for clock, each in it.escaped_tensors[-200:] if clock <= value.serial)
+            elif not value.is_computed:
                 found.loose.append(value)
         elif value.is_opaque:
             found.loose.append(value)
@@ -209,17 +210,24 @@ def _may_alias(it: Interpreter, loose: Value, source: SourceAsked) -> bool:
 
 
 def surely_flows(it: Interpreter, target: Value, source: SourceAsked, bits: int) -> bool:
-    """Whether one way from the source to the target is certainly recorded from end to end."""
-    serials = {way.serial for way in alternatives(source.value, 16) or [source.value]}
+    """Whether a way from the source (from each that it may be) to the target is recorded from end to end."""
+    ways = alternatives(source.value, 16)
+    if ways is None:
+        return False
+    return all(_flows_from(it, target, way, source, bits) for way in ways)
+
+
+def _flows_from(it: Interpreter, target: Value, origin: Value, source: SourceAsked, bits: int) -> bool:
     remembered: dict[int, bool] = {}
+    sure_members = surely_within(it, origin) if origin.kind in (Kind.VARIABLE, Kind.VARIABLES) else frozenset()
 
     def flows(value: Value, depth: int) -> bool:
         known = remembered.get(value.serial)
         if known is not None:
             return known
-        if value.serial in serials:
+        if value is origin:
             return True
-        if value.kind in (Kind.VARIABLE, Kind.VARIABLES) and source.members & _own_members(it, value):
+        if value.kind in (Kind.VARIABLE, Kind.VARIABLES) and sure_members & surely_within(it, value):
             return True
         if depth > 400:
             return False

@@ -35,6 +35,8 @@ TRIGGERS = (
     ".minimize(",
     "import *",
     ".fit(",
+    ".gradient(",
+    ".jacobian(",
 )
 
 _MUTATORS = frozenset(

@@ -35,6 +35,8 @@ def make_tape(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AST)
     it.tapes.append(made)
     if made.watches_accessed is not False:
         it.auto_watch |= 1 << made.bit
+    if made.watches_accessed:
+        it.auto_watch_surely |= 1 << made.bit
     value = it.fresh(Kind.TAPE, node, ref=made)
     it.store.set((made.id, "bit"), it.fresh(Kind.LITERAL, ref=made.bit))
     it.store.set((made.id, "asked"), it.fresh(Kind.LITERAL, ref=False))
@@ -116,10 +118,12 @@ def reset(it: Interpreter, tape: Tape) -> None:
     old = 1 << bit_of(it, tape)
     bit = len(it.tapes)
     it.tapes.append(tape)
+    tape.resets.append(it.tick())
     it.store.set((tape.id, "bit"), it.fresh(Kind.LITERAL, ref=bit))
     it.store.set((tape.id, "asked"), it.fresh(Kind.LITERAL, ref=False))
     if tape.watches_accessed is not False:
         it.auto_watch |= 1 << bit
+        it.auto_watch_surely |= (1 << bit) if tape.watches_accessed else 0
     sure, possible = it.recording()
     new = 1 << bit
     it.set_recording((sure & ~old) | (new if sure & old else 0), (possible & ~old) | (new if possible & old else 0))
@@ -129,23 +133,25 @@ def watch(it: Interpreter, watching: list[Tape], watched: Value, node: ast.AST) 
     mask = 0
     for tape in watching:
         mask |= 1 << bit_of(it, tape)
-    stack = [watched]
+    stack = [(watched, it.doubt == 0)]
     seen: set[int] = set()
     while stack:
-        value = stack.pop()
+        value, sure = stack.pop()
         if value.serial in seen and value.serial:
             continue
         seen.add(value.serial)
         it.watched[value.serial] = it.watched.get(value.serial, 0) | mask
+        if sure:
+            it.surely_watched[value.serial] = it.surely_watched.get(value.serial, 0) | mask
         it.watch_nodes.setdefault((value.serial, watching[0].id), node)
         _watch_ids(it, value, mask)
         if value.kind is Kind.VARIABLES and is_keras_owned(value) and it.keras_3:
             name = ast.unparse(value.node) if isinstance(value.node, ast.Attribute) else "variables"
             it.events.append((KerasVariableWatched, node, it.frame, Variable(0, name, True, None, None), it.doubt == 0))
         if value.how is How.JOIN:
-            stack.extend(value.inputs)
+            stack.extend((each, False) for each in value.inputs)
         elif value.kind is Kind.CONTAINER:
-            stack.extend(it.items(value).elements)
+            stack.extend((each, sure) for each in it.items(value).elements)
         elif value.kind is Kind.VARIABLE and isinstance(value.ref, Variable) and value.ref.keras:
             variable: Variable = value.ref
             if it.keras_3 and (variable.escaped_at != 0 or variable.owner is not None):
@@ -156,6 +162,8 @@ def watch(it: Interpreter, watching: list[Tape], watched: Value, node: ast.AST) 
 def _watch_ids(it: Interpreter, value: Value, mask: int) -> None:
     """Watching one variable of a layer is watching some of the layer's, watching a set all of them."""
     if value.kind is Kind.VARIABLES:
+        if value.ref.open_members:
+            it.watched_open |= mask
         for member in value.ref.members:
             it.watched_ids[member] = it.watched_ids.get(member, 0) | mask
     elif value.kind is Kind.VARIABLE and isinstance(value.ref, Variable):
@@ -177,5 +185,6 @@ def implicit_tape(it: Interpreter, node: ast.AST, name: str) -> Tape:
     made = Tape(it.new_id(), len(it.tapes), node, it.frame, name, True, True, serial=it.tick(), implicit=True)
     it.tapes.append(made)
     it.auto_watch |= 1 << made.bit
+    it.auto_watch_surely |= 1 << made.bit
     it.store.set((made.id, "bit"), it.fresh(Kind.LITERAL, ref=made.bit))
     return made

@@ -107,7 +107,9 @@ def cast_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
         return it.operation(node, (), label="tf.cast", dead=((value, Cause.INTEGER),), dtype=DType.INTEGER)
     kind = Kind.SYMBOLIC if value.kind is Kind.SYMBOLIC else Kind.TENSOR
     ref = symbolic_operation(it, (value,)) if kind is Kind.SYMBOLIC else None
-    return it.operation(node, (value,), label="tf.cast", kind=kind, ref=ref, dtype=DType.UNKNOWN)
+    made = it.operation(node, (value,), label="tf.cast", kind=kind, ref=ref, dtype=DType.UNKNOWN)
+    # A cast to the type that a tensor has already hands back that very tensor.
+    return it.join([value, made]) if value.kind is Kind.TENSOR else made
 
 
 def first_dead(cause: Cause, *indices: int) -> Handler:
@@ -215,3 +217,25 @@ def load_model(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     from gradlint.flow.objects import Layer
 
     return it.fresh(Kind.LAYER, node, ref=Layer(it.new_id(), "keras.models.Model"))
+
+
+def as_tensor(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+    """`tf.convert_to_tensor`: a tensor is handed back as it is, anything else becomes a new one."""
+    values = arguments.every()
+    value = values[0] if values else it.plain(node)
+    if value.kind is Kind.TENSOR and value.how is not How.JOIN:
+        return value
+    made = it.operation(node, values, label="tf.convert_to_tensor")
+    return it.join([value, made]) if value.is_opaque or value.how is How.JOIN else made
+
+
+def add_n(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+    """`tf.add_n`: of a single tensor, that very tensor."""
+    made = it.operation(node, arguments.every(), label="tf.add_n")
+    rows = arguments.positional[0] if arguments.positional else None
+    if rows is None or rows.kind is not Kind.CONTAINER:
+        return made
+    items = it.items(rows)
+    if items.exact:
+        return items.elements[0] if len(items.elements) == 1 else made
+    return it.join([made, *items.elements]) if len(items.elements) == 1 else made

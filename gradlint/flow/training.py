@@ -30,7 +30,7 @@ def run_compile(it: Interpreter, receiver: Value, arguments: Arguments) -> None:
 def batch_of_data(it: Interpreter, name: str, node: ast.AST) -> Value:
     """A batch of a data set: unknown in structure, but no variable and on no tape."""
     value = it.parameter(name, node)
-    value.how, value.label = How.OPAQUE_CALL, "call"
+    value.how, value.label = How.OPAQUE_CALL, "batch"
     return value
 
 

@@ -133,6 +133,11 @@ class Value:
         return f"<{self.kind.name} {self.how.name} #{self.serial} {self.label or self.ref or ''}>"
 
     @property
+    def is_computed(self) -> bool:
+        """Whether this is a tensor that a call computed (or a batch of data): no variable, no object that holds one."""
+        return self.label in ("call", "batch")
+
+    @property
     def is_opaque(self) -> bool:
         """Whether nothing is known of what this value is."""
         return self.how in OPAQUE

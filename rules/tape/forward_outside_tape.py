@@ -38,7 +38,11 @@ from gradlint.flow.events import Making, Moment, SourcesStarved
 from gradlint.rule import Finding, Severity, rule
 from gradlint.verdicts import Cause
 
-_WHEN = {Moment.BEFORE: "before the tape opens", Moment.AFTER: "after the tape closed"}
+_WHEN = {
+    Moment.BEFORE: "before the tape opens",
+    Moment.AFTER: "after the tape closed",
+    Moment.RESET: "before the tape is reset, which forgets it",
+}
 
 
 @rule("GL101", "forward-outside-tape", Severity.ERROR, since="0.1.0")
@@ -46,7 +50,11 @@ def forward_outside_tape(starved: SourcesStarved) -> Finding | None:
     cut = starved.cut
     if cut.cause is not Cause.OUTSIDE_TAPE or cut.moment not in _WHEN or starved.zero_for_unconnected:
         return None
-    if not cut.is_target and (cut.making is not Making.FORWARD or cut.moment is Moment.AFTER):
+    if (
+        not cut.is_target
+        and cut.moment is not Moment.RESET
+        and (cut.making is not Making.FORWARD or cut.moment is Moment.AFTER)
+    ):
         return None
     return Finding(
         cut.place,

@@ -37,9 +37,15 @@ from gradlint.rule import Finding, Severity, rule
 from gradlint.verdicts import Cause
 
 _WHY = {
-    SourceSort.FROZEN_VARIABLE: "a variable with `trainable=False`, which `{tape}` does not watch",
-    SourceSort.UNWATCHED_VARIABLE: "not watched: `{tape}` has `watch_accessed_variables=False`",
-    SourceSort.VARIABLES: "not watched by `{tape}`",
+    SourceSort.FROZEN_VARIABLE: (
+        "it is a variable with `trainable=False`, which {tape} does not watch",
+        "they are variables with `trainable=False`, which {tape} does not watch",
+    ),
+    SourceSort.UNWATCHED_VARIABLE: (
+        "not watched, as {tape} has `watch_accessed_variables=False`",
+        "not watched, as {tape} has `watch_accessed_variables=False`",
+    ),
+    SourceSort.VARIABLES: ("not watched by {tape}", "not watched by {tape}"),
 }
 
 
@@ -51,10 +57,11 @@ def source_not_watched(starved: SourcesStarved) -> Finding | None:
     source = starved.sources[0]
     if source.watched_at is not None:
         return None  # watched, but too late: watch-after-use
-    why = _WHY.get(source.sort, "a tensor that `{tape}` does not watch").format(tape=starved.tape.name)
+    one, many = _WHY.get(source.sort, ("it is a tensor that {tape} does not watch", "{tape} does not watch them"))
+    why = (one if len(starved.sources) == 1 else many).format(tape=f"`{starved.tape.name}`")
     return Finding(
         cut.place,
-        f"{starved.consequence}: {'they are' if len(starved.sources) > 1 else 'it is'} {why}",
+        f"{starved.consequence}: {why}",
         instead=f"call `{starved.tape.name}.watch({source.name})` at the top of the tape's block",
         trace=starved.trace,
     )
