@@ -139,6 +139,8 @@ class Blame:
             node = self.it.watch_nodes.get((source.value.serial, tape.id), node)
         else:
             cause, other = self.recording_cause(way[at:], tape, bits)
+            if moment is Moment.RESET:
+                cause, other = Cause.OUTSIDE_TAPE, None
             if last.how is How.GRADIENT and moment is not Moment.PAUSED:
                 moment, node, cause = Moment.GRADIENT, self.place_node(last, tape), Cause.OUTSIDE_TAPE
             elif moment is Moment.PAUSED:

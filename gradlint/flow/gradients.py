@@ -28,6 +28,7 @@ from gradlint.flow.ways import (
     last_outside,
     making_of,
     moment_of,
+    origin_of,
     sameness,
     summands,
 )
@@ -140,11 +141,15 @@ class Gradients:
         same = sameness(asked, source)
         if same is Sameness.SURE:
             return Outcome(asked, source, Verdict.FLOWS)
-        if same is Sameness.POSSIBLE:
+        sure = source.surely & bits and any(surely_flows(self.it, each, source, bits) for each in asked.targets)
+        if same is Sameness.POSSIBLE and not sure:
             return Outcome(asked, source, None, because="the target may be the source itself")
         touched = touches(found, source)
+        handed_out = self._handed_out(source)
+        if handed_out is not None and not touched and not self.blame.all_elsewhere(asked, bits):
+            return Outcome(asked, source, None, unknown=handed_out, because=handed_out.because)
         if touched and source.tracked & bits:
-            if source.surely & bits and any(surely_flows(self.it, t, source, bits) for t in asked.targets):
+            if sure:
                 return Outcome(asked, source, Verdict.FLOWS)
             because = "recorded on some ways only"
             unknown = next(iter(found.opaque), None) or next(iter(found.loose), None)
@@ -171,6 +176,14 @@ class Gradients:
             cut = self.blame.plain_cut(asked, Cause.NOT_IN_TARGET, asked.node)
             return replace(outcome, cut=cut)
         return outcome
+
+    def _handed_out(self, source: SourceAsked) -> Value | None:
+        """The unseen call that a source comes from: asked for, it is rather a variable than what a call computed."""
+        for way in alternatives(source.value, 16) or ():
+            origin = origin_of(way) if way.is_opaque else way
+            if origin.how is How.OPAQUE_CALL and origin.label != "batch":
+                return origin
+        return None
 
     def _tape_escaped(self, asked: Asked) -> bool:
         """Whether code that cannot be seen may have told the tape to watch something."""

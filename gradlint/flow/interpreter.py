@@ -470,6 +470,9 @@ class Interpreter:
             for kept in self.leaves(value):
                 self.stored.setdefault(kept.serial, self.frame)
             self.held.add(value.serial)
+            function = self.frame.function
+            if value.how is How.OPAQUE_CALL and function is not None and function.name in ("__init__", "build"):
+                value.label = "getter"  # what a constructor keeps is rather an object or a variable
         key = (owner.id, name)
         self.attribute_names.setdefault(owner.id, {})[name] = None
         self.store.set(key, value)

@@ -157,10 +157,12 @@ def surely_within(it: Interpreter, value: Value) -> frozenset[int]:
     """Ids of the trainable variables and layers that a variable is, or a symbolic set surely holds."""
     ref = value.ref
     if isinstance(ref, Variable):
-        owner = ref.owner
-        if not ref.exact:
-            return frozenset()
-        return frozenset({ref.id}) if owner is None or isinstance(owner, Variable) else frozenset({ref.id, owner.id})
+        held: set[int] = set()
+        behind: HeapObject | None = ref if ref.exact else None
+        while isinstance(behind, Variable):  # the variable behind a keras.Variable is the same to a tape
+            held.add(behind.id)
+            behind = behind.owner
+        return frozenset(held | ({behind.id} if behind is not None else set()))
     if not isinstance(ref, VariableSet):
         return frozenset()
     in_keras = is_keras_owned(value)
