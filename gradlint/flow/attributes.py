@@ -217,20 +217,24 @@ def set_attribute(it: Interpreter, base: Value, name: str, value: Value, node: a
                 it.write_cell(way.ref, name, stored)
             case Kind.UNKNOWN:
                 it.escape(value)
-                _open_members(it, way)
+                _open_members(it, way, name, value)
                 it.store.set((-way.serial - 1, name), stored)
                 it.written_at[(-way.serial - 1, name)] = it.tick()
             case _:
                 it.escape(value)
 
 
-def _open_members(it: Interpreter, written: Value) -> None:
+def _open_members(it: Interpreter, written: Value, name: str, value: Value) -> None:
     """Something inside a known object was written to, no telling what: any layer of it may now read anything."""
     root = written.root
     if root is None or root.kind not in (Kind.INSTANCE, Kind.LAYER):
         return
     it.escape(root)
     for member in sorted(members_within(it, root)[0]):
-        layer = it.objects.get(member)
-        if isinstance(layer, Layer):
-            layer.open_parts = True
+        owner = it.objects.get(member)
+        if isinstance(owner, Layer):
+            owner.open_parts = True
+        elif isinstance(owner, Instance):
+            old = it.store.get((owner.id, name))
+            if old is not None:
+                it.write_cell(owner, name, it.join([old, value]))

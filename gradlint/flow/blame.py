@@ -215,7 +215,23 @@ class Blame:
         return Outcome(asked, source, Verdict.NONE, cut, self.trace(asked, source.text, [], None))
 
     def plain_cut(self, asked: Asked, cause: Cause, node: ast.AST) -> Cut:
-        return Cut(cause, self.places.place(node), self.places.code(node), False, Moment.UNDER, Making.OPERATION)
+        """A cut that is no place on a way: the gradient call, or where a source was made."""
+        place, code = self.places.place(node), self.places.code(node)
+        return Cut(cause, place, code, False, Moment.UNDER, Making.OPERATION, None, self._assumes(asked))
+
+    def _assumes(self, asked: Asked) -> bool:
+        """Whether something that the targets were computed from was taken for a tensor by its looks."""
+        seen: set[int] = set()
+        stack = list(asked.targets)
+        while stack and len(seen) < 500:
+            value = stack.pop()
+            if value.serial in seen:
+                continue
+            if value.assumed and value.how is How.OPERATION:
+                return True
+            seen.add(value.serial)
+            stack.extend(value.inputs)
+        return False
 
     def place_node(self, value: Value, tape: Tape, kept: Value | None = None) -> ast.AST:
         """Where to change: kept values where they were kept, returned ones at the call in the tape's frame."""

@@ -92,7 +92,11 @@ class Gradients:
                     continue
             if fault is not None and fault.cut is not None:
                 starved.setdefault((fault.cut.place, fault.cut.cause), []).append(fault)
-                decided.append(SourceDecision(text, Verdict.NONE, fault.cut.cause, fault.cut.place))
+                if fault.cut.assumed:
+                    because = "most likely none: it depends on a call that is judged by its name"
+                    decided.append(SourceDecision(text, None, None, fault.cut.place, because))
+                else:
+                    decided.append(SourceDecision(text, Verdict.NONE, fault.cut.cause, fault.cut.place))
                 continue
             decided.append(self._decision(text, found))
         for group in starved.values():

@@ -32,7 +32,7 @@ from gradlint.flow.objects import (
 from gradlint.flow.relevance import Relevance
 from gradlint.flow.scopes import Frame, Names, Scope, names_of
 from gradlint.flow.store import Delta, Key, Store
-from gradlint.flow.values import ANY_TAPE, NONE, DType, How, Kind, Value, is_literal
+from gradlint.flow.values import ANY_TAPE, NONE, DType, How, Kind, Value, alternatives, is_literal
 from gradlint.verdicts import Cause
 
 #: Evaluations (never seconds, so that every machine reports the same).
@@ -196,7 +196,14 @@ class Interpreter:
         """Mask of the tapes that may follow this value now: an operation on it would be recorded by them."""
         extra = self.watched.get(value.serial, 0)
         how = value.how
-        if how is How.JOIN or how is How.OPERATION or how is How.GRADIENT:
+        if how is How.JOIN:
+            ways = alternatives(value, 8)
+            if ways is None or value.label == "loop":
+                return ANY_TAPE
+            for way in ways:
+                extra |= self.tracked(way)
+            return extra
+        if how is How.OPERATION or how is How.GRADIENT:
             return value.possible | extra
         kind = value.kind
         if kind is Kind.VARIABLE:
@@ -230,6 +237,12 @@ class Interpreter:
 
     def surely_tracked(self, value: Value) -> int:
         """Mask of the tapes that certainly follow this value now."""
+        if value.how is How.JOIN:
+            ways = alternatives(value, 8)
+            sure = -1 if ways else 0
+            for way in ways or ():
+                sure &= self.surely_tracked(way)
+            return max(sure, 0) | self.surely_watched.get(value.serial, 0)
         if value.kind is Kind.VARIABLE:
             variable: Variable = value.ref
             sure = self.auto_watch_surely if variable.trainable and not variable.integer else 0
@@ -286,7 +299,7 @@ class Interpreter:
                 followed |= self.tracked(taken)
                 surely |= self.surely_tracked(taken)
         sure, possible = self.recording()
-        return Value(
+        made = Value(
             kind,
             how,
             self.tick(),
@@ -301,6 +314,11 @@ class Interpreter:
             dtype=dtype,
             shape=shape,
         )
+        if possible & ~followed:
+            # Not recorded, because what a call returned is taken for a tensor: nearly always, not surely.
+            made.assumed = any(leaf.how is How.OPAQUE_CALL and leaf.label == "call" for leaf in flat)
+        made.assumed = made.assumed or any(leaf.assumed and leaf.how is How.OPERATION for leaf in flat)
+        return made
 
     def _read_now(self, variable: Value, node: ast.AST | None) -> Value:
         """The value read out of a variable, where not every recording tape follows it: a later watch does not help."""
@@ -576,10 +594,6 @@ class Interpreter:
             return Value(Kind.LITERAL, How.FRESH, 0, ref=self.join_items([value.ref for value in different]))
         kinds = {value.kind for value in different}
         refs = {id(value.ref) for value in different if value.ref is not None}
-        possible, sure = 0, -1
-        for value in different:
-            possible |= self.tracked(value)
-            sure &= self.surely_tracked(value)
         one = different[0]
         return Value(
             one.kind if len(kinds) == 1 and (len(refs) <= 1 or one.kind is Kind.TENSOR) else Kind.UNKNOWN,
@@ -587,8 +601,6 @@ class Interpreter:
             self.tick(),
             ref=one.ref if len(refs) == 1 and len(kinds) == 1 else None,
             inputs=tuple(different),
-            possible=possible,
-            sure=max(sure, 0),
             node=one.node,
             frame=self.frame,
             label="join",

@@ -10,6 +10,7 @@ from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.scopes import Frame
 from gradlint.flow.symbols import canonical
 from gradlint.flow.values import Kind, Value
+from gradlint.knowledge.exports import exporter
 
 _BUILTINS = frozenset(dir(builtins))
 
@@ -53,10 +54,10 @@ def _read_global(it: Interpreter, name: str, node: ast.AST) -> Value:
         return it.fresh(Kind.LITERAL, node, ref="__main__")
     if name in _BUILTINS:
         return it.fresh(Kind.SYMBOL, node, ref=f"builtins.{name}")
-    for module in reversed(it.star_imports):
-        full = canonical(module)
-        if full.split(".")[0] in ("tf", "keras", "np"):
-            return it.fresh(Kind.SYMBOL, node, ref=canonical(f"{full}.{name}"))
+    starred = [canonical(module) for module in it.star_imports]
+    module = exporter(name, [each for each in starred if each.split(".")[0] in ("tf", "keras", "np")])
+    if module is not None and len(starred) == len(set(starred)):
+        return it.fresh(Kind.SYMBOL, node, ref=canonical(f"{module}.{name}"))
     return it.unknown_global(name, f"`{name}` is not bound in this file")
 
 

@@ -61,6 +61,8 @@ def get_item(it: Interpreter, base: Value, index: Value, node: ast.AST) -> Value
             return it.part(base, node, item=True)
         case Kind.LIBRARY:
             return it.fresh(Kind.TENSOR, node) if "data" in base.ref.symbol else it.part(base, node, item=True)
+        case Kind.SYMBOL if base.ref == "sys.modules":
+            return it.unknown(node, "a module looked up at run time")
         case Kind.SYMBOL | Kind.CLASS:
             return it.plain(node)
     return it.part(base, node, item=True)

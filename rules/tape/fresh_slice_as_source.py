@@ -50,4 +50,5 @@ def fresh_slice_as_source(starved: SourcesStarved) -> Finding | None:
         f"{starved.consequence}: it is a new tensor, and `{starved.target}` was not computed from it",
         instead="ask the gradient for the whole tensor and slice the gradient",
         trace=starved.trace,
+        severity=Severity.WARNING if starved.cut.assumed else None,
     )

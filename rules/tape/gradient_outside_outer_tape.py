@@ -49,4 +49,5 @@ def gradient_outside_outer_tape(starved: SourcesStarved) -> Finding | None:
         f"{starved.consequence}: `{cut.code}` is asked outside `{starved.tape.name}`",
         instead=f"ask the first derivative under `{starved.tape.name}`",
         trace=starved.trace,
+        severity=Severity.WARNING if starved.cut.assumed else None,
     )

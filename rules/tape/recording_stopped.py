@@ -48,4 +48,5 @@ def recording_stopped(starved: SourcesStarved) -> Finding | None:
         f"{starved.consequence}: `{cut.code}` is computed while `{starved.tape.name}` is told not to record",
         instead=f"compute `{cut.code}` outside the `stop_recording` block",
         trace=starved.trace,
+        severity=Severity.WARNING if starved.cut.assumed else None,
     )

@@ -51,4 +51,5 @@ def source_not_in_target(starved: SourcesStarved) -> Finding | None:
         f"{starved.consequence}: `{starved.target}` is not computed from {them}",
         instead="ask for what the loss was computed from, or compute the loss from it",
         trace=starved.trace,
+        severity=Severity.WARNING if starved.cut.assumed else None,
     )

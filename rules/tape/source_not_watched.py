@@ -64,4 +64,5 @@ def source_not_watched(starved: SourcesStarved) -> Finding | None:
         f"{starved.consequence}: {why}",
         instead=f"call `{starved.tape.name}.watch({source.name})` at the top of the tape's block",
         trace=starved.trace,
+        severity=Severity.WARNING if starved.cut.assumed else None,
     )

@@ -39,4 +39,5 @@ def unconnected_zero_hides_cut(starved: SourcesStarved) -> Finding | None:
         f"{starved.consequence}: nothing connects {'them' if len(starved.sources) > 1 else 'it'} to `{starved.target}`",
         instead=f"mend the way to `{starved.target}`; it ends at line {starved.cut.place.row}",
         trace=starved.trace,
+        severity=Severity.WARNING if starved.cut.assumed else None,
     )

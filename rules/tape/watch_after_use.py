@@ -51,4 +51,5 @@ def watch_after_use(starved: SourcesStarved) -> Finding | None:
         f"{starved.consequence}: it is watched after it is used",
         instead=f"watch `{starved.sources[0].name}` before its first use",
         trace=starved.trace,
+        severity=Severity.WARNING if starved.cut.assumed else None,
     )
