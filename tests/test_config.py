@@ -100,8 +100,8 @@ def test_exclude_is_seen_from_the_folder_of_the_file(run: Run) -> None:
     ("table", "complaint"),
     [
         (
-            'select = [\n  "GL003",\n  "GL0O4",\n]',
-            '4: select: no rule "GL0O4"; did you mean "GL004" (invalid-suppression)?',
+            'select = [\n  "GL003",\n  "GL0004",\n]',
+            '4: select: no rule "GL0004"; did you mean "GL004" (invalid-suppression)?',
         ),
         ('ignore = ["sintax-error"]', '2: ignore: no rule "sintax-error"; did you mean "syntax-error" (GL001)?'),
         ('\nselct = ["GL0"]', '3: selct: no such setting; did you mean "select"?'),

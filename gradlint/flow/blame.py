@@ -155,7 +155,8 @@ class Blame:
                 ):
                     making = Making.FORWARD  # a loss, or what a helper made of it, rather than a derived weight
                     node = self.place_node(last, tape)
-        assumed = any(step.value.assumed for step in way)
+        assumed = value.assumed and moment is Moment.AFTER and value is last
+        assumed = assumed or any(step.value.assumed for step in way if step.value.how is How.OPERATION)
         cut = Cut(
             cause,
             self.places.place(node),
@@ -204,10 +205,10 @@ class Blame:
                 node = asked.node if cause is Cause.WRONG_TAPE else self.place_node(elsewhere, tape)
                 if isinstance(node, ast.arg) and asked.target_node is not None:
                     node = asked.target_node
-                cut = Cut(
-                    cause, self.places.place(node), self.places.code(node), True,
-                    moment_of(elsewhere, tape), making_of(elsewhere), other, elsewhere.assumed,
-                )  # fmt: skip
+                moment = moment_of(elsewhere, tape)
+                assumed = elsewhere.assumed and moment is Moment.AFTER
+                place, code = self.places.place(node), self.places.code(node)
+                cut = Cut(cause, place, code, True, moment, making_of(elsewhere), other, assumed)
                 return Outcome(
                     asked, source, Verdict.NONE, cut, self.trace(asked, source.text, [WayStep(elsewhere, None)], 0)
                 )

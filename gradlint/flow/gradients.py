@@ -135,7 +135,17 @@ class Gradients:
         for _, bit in asked.tapes:
             bits |= 1 << bit
         found = reach(self.it, asked.targets, bits)
-        return [self._outcome(asked, source, bits, found) for source in asked.sources]
+        outcomes = [self._outcome(asked, source, bits, found) for source in asked.sources]
+        if len(outcomes) > 1 and any(sameness(asked, source) is not Sameness.NO for source in asked.sources):
+            # Beside the target itself TensorFlow may give the other sources None: tape.gradient(y, [y, w]).
+            because = "the target is asked for itself as well"
+            return [
+                replace(each, verdict=None, because=because)
+                if each.verdict is Verdict.FLOWS and sameness(asked, each.source) is not Sameness.SURE
+                else each
+                for each in outcomes
+            ]
+        return outcomes
 
     def _outcome(self, asked: Asked, source: SourceAsked, bits: int, found: Reach) -> Outcome:
         value = source.value

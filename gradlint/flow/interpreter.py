@@ -316,7 +316,9 @@ class Interpreter:
         )
         if possible & ~followed:
             # Not recorded, because what a call returned is taken for a tensor: nearly always, not surely.
-            made.assumed = any(leaf.how is How.OPAQUE_CALL and leaf.label == "call" for leaf in flat)
+            made.assumed = any(
+                leaf.how is How.OPAQUE_CALL and leaf.label == "call" and not leaf.assumed for leaf in flat
+            )
         made.assumed = made.assumed or any(leaf.assumed and leaf.how is How.OPERATION for leaf in flat)
         return made
 

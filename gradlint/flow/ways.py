@@ -57,7 +57,7 @@ def _same_object(target: Value, source: SourceAsked) -> Sameness:
 
 def _may_be_one(left: Value, right: Value) -> bool:
     """Whether two unknowns may have been read out of the same place."""
-    return (left.root or left) is (right.root or right) or How.OPAQUE_CALL in (left.how, right.how)
+    return (left.root or left) is (right.root or right)
 
 
 def cut_edge(way: list[WayStep]) -> Cause | None:

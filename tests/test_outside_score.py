@@ -1,0 +1,36 @@
+"""The outside measure: programs that others wrote and judged under TensorFlow, beside the clone, or skipped."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from support import ROOT
+
+SHARED = ROOT.parent / "shared"
+
+
+def test_faults_of_others_are_caught_and_their_correct_programs_left_alone() -> None:
+    script, cases = SHARED / "score_cases.py", SHARED / "cases"
+    if not script.is_file() or not cases.is_dir():
+        pytest.skip(f"{script} and {cases} are not here")
+
+    done = subprocess.run(
+        [
+            sys.executable,
+            str(script),
+            str(cases),
+            *("--gradlint", f"{sys.executable} -m gradlint"),
+            *("--part", "engine", "--min-recall", "0.9", "--min-clean", "1.0", "--max-stray", "0.1"),
+        ],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
