@@ -105,7 +105,8 @@ def _consume(it: Interpreter, tape: Tape, node: ast.AST) -> None:
     before = it.store.get(key)
     if before is not None and tape.persistent is False and constants(before) == {True}:
         first = before.node
-        it.events.append((TapeConsumed, node, it.frame, tape, it.doubt == 0 and it.joined == 0, first))
+        if not it.expected:
+            it.events.append((TapeConsumed, node, it.frame, tape, it.doubt == 0 and it.joined == 0, first))
     it.store.set(key, it.fresh(Kind.LITERAL, node, ref=True))
     if tape.persistent is False:
         # Asking a tape that is still open ends its recording (tf.GradientTape._pop_tape).

@@ -211,6 +211,8 @@ def set_attribute(it: Interpreter, base: Value, name: str, value: Value, node: a
             case Kind.LAYER:
                 if value.kind not in (Kind.LITERAL, Kind.PLAIN):
                     way.ref.open_parts = True  # what calling it reads is not the library's alone any more
+                    if isinstance(way.ref.part_of, Layer):
+                        way.ref.part_of.open_parts = True
                     it.escape(way)
                 it.write_cell(way.ref, name, stored)
             case Kind.INSTANCE | Kind.LIBRARY | Kind.CLASS:

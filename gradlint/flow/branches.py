@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from gradlint.flow.interpreter import RECORDING, Interpreter
+from gradlint.flow.interpreter import RECORDING, Interpreter, expecting_errors
 from gradlint.flow.names import bind_name
 from gradlint.flow.sequences import get_item, unpack
 from gradlint.flow.store import Delta
@@ -99,11 +99,27 @@ def _bind_pattern(it: Interpreter, pattern: ast.pattern, subject: Value) -> None
                 _bind_pattern(it, each, subject)
 
 
+#: A `try` of at most so many statements is there to show the error, not to guard a training run.
+_SHORT = 3
+
+
+def _awaits_error(node: ast.Try) -> bool:
+    """Whether the author expects the body to raise: a short `try` with a handler for what TensorFlow raises."""
+    if len(node.body) > _SHORT:
+        return False
+    awaited = ("RuntimeError", "ValueError", "AttributeError", "Exception", "LookupError", "TypeError")
+    return any(
+        handler.type is not None and any(name in ast.dump(handler.type) for name in awaited)
+        for handler in node.handlers
+    )
+
+
 def run_try(it: Interpreter, node: ast.Try) -> None:
     store = it.store
     store.watch()
     store.begin()
-    it.run_body(node.body)
+    with expecting_errors(it, tells=_awaits_error(node)):
+        it.run_body(node.body)
     if it.alive and node.orelse:
         it.run_body(node.orelse)
     body_alive = it.alive

@@ -7,7 +7,8 @@ interpreter; they change the world only through the methods here. Nothing here k
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -106,6 +107,8 @@ class Interpreter:
     doubt: int = 0
     joined: int = 0
     loop_depth: int = 0
+    # enclosing blocks whose author expects an error
+    expected: int = 0
     asked: list[Any] = field(default_factory=list)
     events: list[Any] = field(default_factory=list)
     stack: list[tuple[ast.AST, int]] = field(default_factory=list)
@@ -662,7 +665,7 @@ class Interpreter:
             self.store.end()
         self.store.forget_watchers()
         self.frame, self.loops, self.calls, self.open_withs, self.stack = self.module, [], [], [], []
-        self.doubt = self.peeled = self.loop_depth = self.joined = 0
+        self.expected = self.doubt = self.peeled = self.loop_depth = self.joined = 0
         self.alive = True
         self.set_recording(0, 0)
 
@@ -680,6 +683,14 @@ class Interpreter:
         """How many exits the running loops and call have seen: grows when an arm leaves."""
         total = sum(len(loop.breaks) + len(loop.continues) for loop in self.loops)
         return total + (len(self.calls[-1].returns) if self.calls else 0)
+
+
+@contextmanager
+def expecting_errors(it: Interpreter, *, tells: bool) -> Iterator[None]:
+    """Run a block; with `tells`, what it raises is no news to its author."""
+    it.expected += tells
+    yield
+    it.expected -= tells
 
 
 def _same(left: Value, right: Value) -> bool:

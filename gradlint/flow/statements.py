@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
+from gradlint.flow.arguments import name_called
 from gradlint.flow.assignments import assign, it_none, run_annotated, run_assign, run_augmented, run_delete
 from gradlint.flow.branches import run_if, run_match, run_try
 from gradlint.flow.classes import define_class
 from gradlint.flow.contexts import enter_context
 from gradlint.flow.definitions import run_def, run_import, run_import_from
-from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.interpreter import Interpreter, expecting_errors
 from gradlint.flow.loops import run_break, run_continue, run_for, run_while
 from gradlint.flow.names import bind_name
 from gradlint.flow.values import Value
@@ -47,6 +48,11 @@ def run_with(it: Interpreter, node: ast.With | ast.AsyncWith) -> None:
     _run_with_items(it, list(node.items), node)
 
 
+def _run_expecting(it: Interpreter, rest: list[ast.withitem], node: ast.With | ast.AsyncWith, *, tells: bool) -> None:
+    with expecting_errors(it, tells=tells):
+        _run_with_items(it, rest, node)
+
+
 def _run_with_items(it: Interpreter, items: list[ast.withitem], node: ast.With | ast.AsyncWith) -> None:
     if not items:
         run_body(it, node.body)
@@ -58,12 +64,13 @@ def _run_with_items(it: Interpreter, items: list[ast.withitem], node: ast.With |
         if item.optional_vars is not None:
             assign(it, item.optional_vars, entered)
 
+    tells = name_called(item.context_expr) in ("raises", "assertRaises", "assertRaisesRegex", "suppress")
     enter_context(
         it,
         manager,
         item.context_expr,
         bind_target,
-        lambda: _run_with_items(it, rest, node),
+        lambda: _run_expecting(it, rest, node, tells=tells),
         _tape_name(item),
     )
 

@@ -145,7 +145,7 @@ def watch(it: Interpreter, watching: list[Tape], watched: Value, node: ast.AST) 
             it.surely_watched[value.serial] = it.surely_watched.get(value.serial, 0) | mask
         it.watch_nodes.setdefault((value.serial, watching[0].id), node)
         _watch_ids(it, value, mask)
-        if value.kind is Kind.VARIABLES and is_keras_owned(value) and it.keras_3:
+        if value.kind is Kind.VARIABLES and is_keras_owned(value) and it.keras_3 and not it.expected:
             name = ast.unparse(value.node) if isinstance(value.node, ast.Attribute) else "variables"
             it.events.append((KerasVariableWatched, node, it.frame, Variable(0, name, True, None, None), it.doubt == 0))
         if value.how is How.JOIN:
@@ -154,7 +154,7 @@ def watch(it: Interpreter, watching: list[Tape], watched: Value, node: ast.AST) 
             stack.extend((each, sure) for each in it.items(value).elements)
         elif value.kind is Kind.VARIABLE and isinstance(value.ref, Variable) and value.ref.keras:
             variable: Variable = value.ref
-            if it.keras_3 and (variable.escaped_at != 0 or variable.owner is not None):
+            if it.keras_3 and not it.expected and (variable.escaped_at != 0 or variable.owner is not None):
                 certain = it.doubt == 0
                 it.events.append((KerasVariableWatched, node, it.frame, variable, certain))
 

@@ -180,7 +180,7 @@ def tf_gradients(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     from gradlint.flow.events import GradientsAskedInEager
 
     ys, xs = arguments.get(0, "ys"), arguments.get(1, "xs")
-    if it.eager and not it.open_code and not any(frame.graph for frame in it.frame.callers()):
+    if it.eager and not it.expected and not it.open_code and not any(frame.graph for frame in it.frame.callers()):
         it.events.append((GradientsAskedInEager, node, it.frame, it.doubt == 0))
         it.alive = False  # it raises
     ask_unknown(it, "gradients", ys, xs, node, "`tf.gradients` asks the graph, not a tape")
