@@ -11,6 +11,7 @@ from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.members import members_within, parts_of_set
 from gradlint.flow.objects import (
     Instance,
+    Layer,
     Tape,
     Variable,
     VariableSet,
@@ -156,12 +157,7 @@ def _listed(it: Interpreter, sources: Value, node: ast.AST | None, fallback: str
         if value.kind not in _SOURCE_KINDS:
             value = it.part(value, value.node)  # an attribute that is not known here
         members, open_members = members_within(it, value)
-        if (
-            value.kind is Kind.VARIABLES
-            and isinstance(value.ref.owner, Instance)
-            and not open_members
-            and members <= {value.ref.owner.id}
-        ):
+        if value.kind is Kind.VARIABLES and not open_members and _is_known_empty(value, members):
             return  # nothing is known to be in it
         found.append(
             SourceAsked(text, value, _tracked_source(it, value), it.surely_tracked(value), members, open_members)
@@ -214,6 +210,13 @@ def _written_elements(node: ast.AST | None, count: int) -> list[ast.expr] | None
     elif isinstance(node, ast.Dict):
         written = node.values
     return written if len(written) == count else None
+
+
+def _is_known_empty(value: Value, members: frozenset[int]) -> bool:
+    owner = value.ref.owner
+    if isinstance(owner, Layer):
+        return owner.sequence == () and members <= {owner.id}
+    return isinstance(owner, Instance) and members <= {owner.id}
 
 
 def _source(it: Interpreter, text: str, value: Value, within: str) -> SourceAsked:

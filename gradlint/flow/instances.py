@@ -60,6 +60,9 @@ def _cached_property(it: Interpreter, function: Transformed, receiver: Value, no
         return kept
     bound = it.fresh(Kind.FUNCTION, node, ref=BoundMethod(it.new_id(), function.function, receiver))
     value = it.call(bound, Arguments(()), node)
+    perhaps = it.perhaps_cached.get((receiver.ref.id, key)) if receiver.kind is Kind.INSTANCE else None
+    if perhaps is not None:
+        value = it.join([value, perhaps])
     if receiver.kind is Kind.INSTANCE:
         it.keep(value)
         it.write_cell(receiver.ref, key, value)

@@ -107,6 +107,7 @@ class Interpreter:
     doubt: int = 0
     joined: int = 0
     loop_depth: int = 0
+    perhaps_cached: dict[Key, Value] = field(default_factory=dict)
     # enclosing blocks whose author expects an error
     expected: int = 0
     asked: list[Any] = field(default_factory=list)
@@ -655,7 +656,12 @@ class Interpreter:
                 if len(bound) < len(found) and key[0] in self.attribute_names:
                     # An attribute that one way does not set: what it holds may not belong to the object.
                     self.doubtful.update(value.ref.id for value in bound if isinstance(value.ref, HeapObject))
-                self.store.set(key, self.join(bound))
+                if len(bound) < len(found) and isinstance(key[1], str) and key[1].startswith("<cached"):
+                    # Cached on some ways only: the next call may compute it, or fetch this.
+                    self.perhaps_cached[key] = self.join(bound)
+                    self.store.set(key, None)
+                else:
+                    self.store.set(key, self.join(bound))
 
     # -- running -------------------------------------------------------------------------------
 

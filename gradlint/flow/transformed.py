@@ -14,7 +14,7 @@ from gradlint.flow.objects import (
     Partial,
     Transformed,
 )
-from gradlint.flow.values import Kind, Value, is_literal
+from gradlint.flow.values import Kind, Value, alternatives, is_literal
 
 
 def function_wrapper(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
@@ -92,6 +92,10 @@ def _call_cached(it: Interpreter, target: Transformed, arguments: Arguments, nod
         if before.kind is Kind.CONTAINER and it.alike(it.items(before).elements, it.items(given).elements):
             return value
     value = it.call(target.function, arguments, node)
+    perhaps = it.perhaps_cached.get(key)
+    if kept is None and perhaps is not None:
+        ways = [it.items(way).elements[1] for way in alternatives(perhaps, 8) or () if way.kind is Kind.CONTAINER]
+        value = it.join([value, *ways])
     it.keep(value)
     it.store.set(key, it.tuple_of((given, value)))
     return value
