@@ -17,6 +17,7 @@ from gradlint.flow.ways import (
     creation,
     cut_edge,
     first_cut,
+    is_forward_pass,
     is_reduction,
     last_outside,
     making_of,
@@ -151,6 +152,7 @@ class Blame:
                 if moment is Moment.BEFORE and (
                     is_reduction(last)
                     or last.label == "tf.function"
+                    or is_forward_pass(last)
                     or (node is not last.node and last.serial not in self.it.stored)
                 ):
                     making = Making.FORWARD  # a loss, or what a helper made of it, rather than a derived weight

@@ -17,6 +17,7 @@ ASSEMBLING = frozenset(
     {"+", "-", "[]", "sum", "join", "tf.add_n", "tf.reduce_mean", "tf.reduce_sum", "tf.stack", "tf.add",
      "tf.math.add_n", "tf.identity", "tf.convert_to_tensor", "tf.cast", "gradient"}
 )  # fmt: skip
+_PRODUCTS = frozenset({"matmul", "matvec", "tensordot", "einsum", "dot", "sparse_dense_matmul"})
 REDUCTIONS = frozenset({"mean", "sum", "add_n", "l2_loss", "global_norm"})
 SUMS = frozenset({"+", "sum", "tf.add", "tf.math.add", "tf.add_n", "tf.math.add_n", "keras.ops.add"})
 
@@ -87,6 +88,37 @@ def last_outside(steps: list[WayStep], tape: Tape) -> Value:
             break
         last = step.value
     return last
+
+
+def is_forward_pass(value: Value) -> bool:
+    """Whether data met a variable in a matrix product or convolution on the way to this value: a model written out."""
+    seen: set[int] = set()
+    stack = [value]
+    while stack and len(seen) < 200:
+        each = stack.pop()
+        if each.serial in seen:
+            continue
+        seen.add(each.serial)
+        name = each.label.rpartition(".")[2]
+        if (each.label == "@" or name in _PRODUCTS or name.startswith("conv")) and len(each.inputs) > 1:
+            variables = [_has_variable(taken) for taken in each.inputs]
+            if any(variables) and not all(variables):
+                return True
+        stack.extend(each.inputs)
+    return False
+
+
+def _has_variable(value: Value) -> bool:
+    seen: set[int] = set()
+    stack = [value]
+    while stack and len(seen) < 200:
+        each = stack.pop()
+        if each.kind in (Kind.VARIABLE, Kind.VARIABLES):
+            return True
+        if each.serial not in seen:
+            seen.add(each.serial)
+            stack.extend(each.inputs)
+    return False
 
 
 def is_slice(value: Value) -> bool:
