@@ -117,7 +117,9 @@ def py_function(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     function, inputs = arguments.get(0, "func"), arguments.get(1, "inp")
     if function is None or inputs is None:
         return it.unknown(node, "a Python function that cannot be seen", arguments.every())
-    returned = it.call(function, Arguments(it.leaves(inputs)), node)
+    known = known_elements(it, inputs)
+    given = Arguments(tuple(known)) if known is not None else Arguments((), {}, inputs)
+    returned = it.call(function, given, node)
     return it.operation(node, (returned,), label="tf.py_function")
 
 

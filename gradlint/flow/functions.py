@@ -157,6 +157,7 @@ def _bind(it: Interpreter, function: Function, arguments: Arguments, frame: Fram
     for argument, default in zip(spec.kwonlyargs, function.keyword_defaults, strict=False):
         if default is not None:
             defaults[argument.arg] = default
+    missing = False
     for argument in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs):
         name = argument.arg
         if name in bound:
@@ -170,6 +171,8 @@ def _bind(it: Interpreter, function: Function, arguments: Arguments, frame: Fram
             bound[name] = defaults[name]
         else:
             bound[name] = it.parameter(name, argument)
+            # Keras fills in `training` and `mask`; unknown decorators may fill in anything.
+            missing = missing or not (function.open_call or (function.owner is not None and function.owner.families))
     if spec.vararg is not None:
         rest = (*extra, *((arguments.more,) if arguments.more is not None else ()))
         bound[spec.vararg.arg] = it.container("tuple", Items(rest, None, arguments.more is None))
@@ -179,6 +182,8 @@ def _bind(it: Interpreter, function: Function, arguments: Arguments, frame: Fram
             values.append(arguments.more_keywords)
         keys = tuple(keywords) if arguments.more_keywords is None else None
         bound[spec.kwarg.arg] = it.container("dict", Items(tuple(values), keys, keys is not None))
+    if missing:
+        it.alive = False  # Python raises TypeError
     return list(bound.items())
 
 

@@ -237,5 +237,5 @@ def add_n(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
         return made
     items = it.items(rows)
     if items.exact:
-        return items.elements[0] if len(items.elements) == 1 else made
+        return items.elements[0] if len(items.elements) == 1 and items.elements[0].kind is Kind.TENSOR else made
     return it.join([made, *items.elements]) if len(items.elements) == 1 else made
