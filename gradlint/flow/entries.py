@@ -11,10 +11,11 @@ import ast
 from gradlint.flow.classes import open_instance
 from gradlint.flow.functions import call_function, open_arguments
 from gradlint.flow.instances import class_attribute
-from gradlint.flow.interpreter import FUEL_PER_ENTRY, Interpreter, OutOfFuel
+from gradlint.flow.interpreter import Interpreter, OutOfFuel
 from gradlint.flow.members import is_keras_family
 from gradlint.flow.names import bind_name
 from gradlint.flow.objects import Function, Transformed
+from gradlint.flow.state import FUEL_PER_ENTRY
 from gradlint.flow.training import batch_of_data
 from gradlint.flow.values import Kind, Value
 

@@ -1,0 +1,209 @@
+"""State: what one run remembers: cells, tapes, frames, fuel, and what it will be asked about at the end."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gradlint.flow.objects import (
+    Class,
+    Function,
+    HeapObject,
+    Tape,
+    Variable,
+)
+from gradlint.flow.relevance import Relevance
+from gradlint.flow.scopes import Frame, Names, Scope, names_of
+from gradlint.flow.store import Delta, Key, Store
+from gradlint.flow.values import How, Kind, Value
+
+#: Evaluations (never seconds, so that every machine reports the same).
+FUEL_PER_ENTRY = 60_000
+FUEL_PER_FILE = 1_500_000
+RECORDING: Key = (0, "recording")
+
+
+class OutOfFuel(Exception):
+    """The entry function has used its evaluations."""
+
+
+@dataclass(eq=False, slots=True)
+class Exits:
+    """Where `break`, `continue` and `return` of a running loop or function leave their cells."""
+
+    level: int
+    pass_level: int = 0
+    tapes_open: int = 0
+    breaks: list[Delta] = field(default_factory=list)
+    continues: list[Delta] = field(default_factory=list)
+    returns: list[tuple[Value, Delta]] = field(default_factory=list)
+    yields: list[Value] = field(default_factory=list)
+    on_yield: Any = None
+
+
+@dataclass(eq=False)
+class State:
+    """Runs one module abstractly. `asked` is what it leaves behind for `gradients.py`.
+
+    Evaluating and calling need each other; the lower modules reach the higher ones through the four
+    attributes below, which `flow/__init__.py` fills in, so that imports point one way.
+    """
+
+    tree: ast.Module
+    relevance: Relevance
+
+    evaluate: Callable[[ast.AST], Value] = field(init=False)
+    run_body: Callable[[Sequence[ast.stmt]], None] = field(init=False)
+    call: Callable[[Value, Any, ast.AST], Value] = field(init=False)
+    get_attribute: Callable[[Value, str, ast.AST], Value] = field(init=False)
+    store: Store = field(default_factory=Store)
+    clock: int = 0
+    havoc: int = -1
+    havocs: list[int] = field(default_factory=list)
+    fuel: int = FUEL_PER_ENTRY
+    fuel_left: int = FUEL_PER_FILE
+    alive: bool = True
+    tapes: list[Tape] = field(default_factory=list)
+    auto_watch: int = 0
+    auto_watch_surely: int = 0
+    watched: dict[int, int] = field(default_factory=dict)
+    surely_watched: dict[int, int] = field(default_factory=dict)
+    # tapes that watch a set of variables of which not all are known
+    watched_open: int = 0
+    # by id of a variable or of the owner of all of its variables
+    watched_ids: dict[int, int] = field(default_factory=dict)
+    # by id of an owner of which some variable is watched
+    watched_some: dict[int, int] = field(default_factory=dict)
+    watch_nodes: dict[tuple[int, int], ast.AST] = field(default_factory=dict)
+    written_at: dict[Key, int] = field(default_factory=dict)
+    attribute_names: dict[int, dict[object, None]] = field(default_factory=dict)
+    loops: list[Exits] = field(default_factory=list)
+    calls: list[Exits] = field(default_factory=list)
+    # tapes to clear, then to set surely and possibly
+    open_withs: list[tuple[int, int, int]] = field(default_factory=list)
+    peeled: int = 0
+    doubt: int = 0
+    joined: int = 0
+    loop_depth: int = 0
+    perhaps_cached: dict[Key, Value] = field(default_factory=dict)
+    # enclosing blocks whose author expects an error
+    expected: int = 0
+    asked: list[Any] = field(default_factory=list)
+    events: list[Any] = field(default_factory=list)
+    stack: list[tuple[ast.AST, int]] = field(default_factory=list)
+    entered: set[ast.AST] = field(default_factory=set)
+    functions: list[Function] = field(default_factory=list)
+    classes: list[Class] = field(default_factory=list)
+    open_instances: dict[int, Value] = field(default_factory=dict)
+    unknown_globals: dict[str, Value] = field(default_factory=dict)
+    member_values: dict[tuple[int, str], Value] = field(default_factory=dict)
+    names: dict[ast.AST, Names] = field(default_factory=dict)
+    eager: bool | None = True
+    keras_3: bool = True
+    differentiable: frozenset[str] = frozenset()
+    nondifferentiable: frozenset[str] = frozenset()
+    open_code: bool = False
+    star_imports: list[str] = field(default_factory=list)
+    # variables and layers that are attributes on some ways only
+    doubtful: set[int] = field(default_factory=set)
+    objects: dict[int, HeapObject] = field(default_factory=dict)
+    layer_values: dict[int, Value] = field(default_factory=dict)
+    value_of: dict[int, Value] = field(default_factory=dict)
+    # values kept as attributes
+    held: set[int] = field(default_factory=set)
+    # values kept on an object or in a list, with the frame that did it
+    stored: dict[int, Frame] = field(default_factory=dict)
+    # computed tensors that strangers got hold of: what they compute later may use them
+    escaped_tensors: list[tuple[int, Value]] = field(default_factory=list)
+    escaped_values: dict[int, int] = field(default_factory=dict)
+    # clock, tapes: strangers got a recorded value
+    escaped_recordings: list[tuple[int, int]] = field(default_factory=list)
+    gave_up: list[tuple[ast.AST, str]] = field(default_factory=list)
+    module: Frame = field(init=False)
+    next_id: int = 2
+    frame: Frame = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.module = Frame(1, None, None, None, None, self.names_of(self.tree), name="<module>")
+        self.frame = self.module
+        self.store.cells[RECORDING] = Value(Kind.LITERAL, How.FRESH, 0, ref=(0, 0))
+
+    def new_id(self) -> int:
+        """A fresh id for a frame or heap object."""
+        self.next_id += 1
+        return self.next_id
+
+    def tick(self) -> int:
+        """Advance the clock: the serial number of a new value."""
+        self.clock += 1
+        return self.clock
+
+    def burn(self) -> None:
+        """Use one evaluation.
+
+        Raises:
+            OutOfFuel: nothing is left for this entry or this file.
+        """
+        self.fuel -= 1
+        if self.fuel <= 0:
+            raise OutOfFuel
+
+    def names_of(self, scope: Scope) -> Names:
+        """The names that a scope binds, remembered for this file."""
+        names = self.names.get(scope)
+        if names is None:
+            names = self.names[scope] = names_of(scope)
+        return names
+
+    def fresh(self, kind: Kind, node: ast.AST | None = None, *, ref: Any = None, label: str = "") -> Value:
+        """A value made from nothing that carries a gradient."""
+        if isinstance(ref, HeapObject):
+            self.objects[ref.id] = ref
+            if isinstance(ref, Variable):
+                made = Value(kind, How.FRESH, self.tick(), ref=ref, node=node, frame=self.frame, label=label)
+                self.value_of.setdefault(ref.id, made)
+                return made
+        return Value(kind, How.FRESH, self.tick(), ref=ref, node=node, frame=self.frame, label=label)
+
+    def parameter(self, name: str, node: ast.AST | None = None) -> Value:
+        """An unknown given from outside; what it holds has always been known to strangers."""
+        return Value(
+            Kind.UNKNOWN,
+            How.PARAMETER,
+            self.tick(),
+            node=node,
+            frame=self.frame,
+            label=name,
+            because=f"`{name}` is given from outside",
+        )
+
+    def part(self, base: Value, node: ast.AST | None, *, item: bool = False) -> Value:
+        """Something read out of an unknown: an attribute, or (`item`) an element."""
+        if item and base.how is How.OPAQUE_CALL and base.is_computed:
+            return Value(
+                Kind.UNKNOWN, How.OPAQUE_CALL, self.tick(), inputs=(base,), possible=base.possible,
+                node=node, frame=self.frame, label=base.label, because=base.because, root=base,
+            )  # fmt: skip
+        return Value(
+            Kind.UNKNOWN, How.PART, self.tick(), inputs=(base,), node=node, frame=self.frame,
+            root=base.root if base.root is not None else base, because=base.because, label="part",
+        )  # fmt: skip
+
+    def unknown_global(self, name: str, because: str) -> Value:
+        """One and the same unknown for one name."""
+        value = self.unknown_globals.get(name)
+        if value is None:
+            value = self.unknown_globals[name] = Value(
+                Kind.UNKNOWN, How.PARAMETER, 0, frame=self.module, label=name, because=because
+            )
+        return value
+
+    def state_unknown(self, name: str, because: str, node: ast.AST | None) -> Value:
+        """An unknown read out of state that others may have written: the same root, read now."""
+        root = self.unknown_global(name, because)
+        return Value(
+            Kind.UNKNOWN, How.PART, self.tick(), inputs=(root,), node=node, frame=self.frame, label="part",
+            because=because, root=root,
+        )  # fmt: skip
