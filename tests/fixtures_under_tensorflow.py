@@ -11,6 +11,8 @@ A header is one or more comment lines at the top of a fixture:
     # tensorflow: frozen-moved w             these moved
     # tensorflow: flows                      no exception; no source got None, zero or NaN
     # tensorflow: asserts                    as flows; assert statements in the program prove what it shows
+    # tensorflow: not run                    nothing in the program calls its functions, so a run would show nothing:
+                                             only gradlint judges it (`fixtures/open_code`)
 
 `python tests/fixtures_under_tensorflow.py [--write] [PROGRAM...]` prints the header that TensorFlow shows for each
 program, and with `--write` puts it there.
@@ -29,6 +31,7 @@ FIXTURES = ROOT / "fixtures"
 PREFIX = "# tensorflow:"
 SOURCE_VERDICTS = ("none", "zero", "nan")
 UPDATE_VERDICTS = ("never-updated", "frozen-moved")
+NOT_RUN = "not run"
 AND_MORE = "..."
 
 
@@ -46,7 +49,12 @@ class Statement:
 
 
 def all_fixtures() -> list[Path]:
-    return sorted(FIXTURES.rglob("*.py"))
+    """The fixtures that run."""
+    return [program for program in sorted(FIXTURES.rglob("*.py")) if runs(program.read_text(encoding="utf-8"))]
+
+
+def runs(text: str) -> bool:
+    return Statement(NOT_RUN) not in stated(text)
 
 
 def stated(text: str) -> tuple[Statement, ...]:
@@ -55,6 +63,8 @@ def stated(text: str) -> tuple[Statement, ...]:
 
 
 def _statement(line: str) -> Statement:
+    if line[len(PREFIX) :].strip() == NOT_RUN:
+        return Statement(NOT_RUN)
     verdict, _, rest = line[len(PREFIX) :].strip().partition(" ")
     names = [name.strip() for name in rest.split(",") if name.strip()]
     if verdict in ("flows", "asserts") and not names:

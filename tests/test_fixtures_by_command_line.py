@@ -1,5 +1,6 @@
 """`gradlint check` finds in each fixture what its `# expect:` comments say, and nothing else."""
 
+import ast
 import json
 import re
 import subprocess
@@ -8,6 +9,8 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+
+from fixtures_under_tensorflow import runs
 
 ROOT = Path(__file__).resolve().parent.parent
 FIXTURES = ROOT / "fixtures"
@@ -56,8 +59,28 @@ def test_each_rule_has_faulty_programs_and_look_alikes(folder: Path) -> None:
     assert len(look_alikes) >= 2
 
 
-@pytest.mark.parametrize("faulty", sorted((FIXTURES / "pairs").glob("*_faulty.py")), ids=lambda p: p.stem)
-def test_a_pair_is_one_faulty_and_one_correct_program(faulty: Path) -> None:
-    correct = faulty.with_name(faulty.name.replace("_faulty", "_correct"))
-    assert expected(faulty)
-    assert not expected(correct)
+@pytest.mark.parametrize("folder", ["pairs", "situations"])
+def test_a_pair_is_one_faulty_and_one_correct_program(folder: str) -> None:
+    faulty = {p.stem.removesuffix("_faulty") for p in (FIXTURES / folder).glob("*_faulty.py") if expected(p)}
+    correct = {p.stem.removesuffix("_correct") for p in (FIXTURES / folder).glob("*_correct.py") if not expected(p)}
+    assert faulty == correct
+    assert len(list((FIXTURES / folder).glob("*.py"))) == 2 * len(faulty)
+
+
+@pytest.mark.parametrize("folder", ["correct", "open_code"])
+def test_correct_programs_expect_nothing(folder: str) -> None:
+    programs = list((FIXTURES / folder).glob("*.py"))
+    assert programs
+    assert [p.name for p in programs if expected(p)] == []
+
+
+def test_open_code_alone_is_not_run() -> None:
+    not_run = {p for p in PROGRAMS if not runs(p.read_text(encoding="utf-8"))}
+    assert not_run == set((FIXTURES / "open_code").glob("*.py"))
+
+
+@pytest.mark.parametrize("program", sorted((FIXTURES / "open_code").glob("*.py")), ids=lambda p: p.stem)
+def test_open_code_only_defines(program: Path) -> None:
+    module = ast.parse(program.read_text(encoding="utf-8"))
+    statements = [s for s in module.body if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call)]
+    assert [ast.unparse(s) for s in statements] == []

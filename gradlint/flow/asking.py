@@ -145,7 +145,7 @@ def _owner_text(name: str, node: ast.AST) -> str:
     """What `fit` trains, in the user's words."""
     if name == "fit" and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         return f"{ast.unparse(node.func.value)}.trainable_variables"
-    return "the sources"
+    return "the primals" if name == "jvp" else "the sources"
 
 
 def _listed(it: Interpreter, sources: Value, node: ast.AST | None, fallback: str = "the sources") -> list[SourceAsked]:

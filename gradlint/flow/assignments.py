@@ -66,7 +66,9 @@ def _assign_sequence(it: Interpreter, elements: list[ast.expr], value: Value, no
 
 
 def run_assign(it: Interpreter, node: ast.Assign) -> None:
-    value = kept_for_later(it, it.evaluate(node.value))
+    value = it.evaluate(node.value)
+    if not all(isinstance(target, ast.Tuple | ast.List) for target in node.targets):
+        value = kept_for_later(it, value)  # unpacking consumes it at once
     for target in node.targets:
         assign(it, target, value)
 

@@ -84,8 +84,7 @@ class Blame:
         asked_for: frozenset[int] = frozenset().union(*(each.members for each in outcome.asked.sources))
         if source.value.kind is not Kind.VARIABLES or not found.members or found.members & asked_for:
             return False
-        way = way_between(self.it, outcome.asked.targets, source, dead_ends=False)
-        return not any(step.value.is_computed and step.value.possible & bits for step in way[1:])
+        return not any(way_between(self.it, [call], source, dead_ends=False) for call in found.calls[:16])
 
     def forward_outside(self, asked: Asked, source: SourceAsked, bits: int, found: Reach) -> Outcome | None:
         """The model was called outside, only what is named like a loss runs inside: nearly always `None`."""

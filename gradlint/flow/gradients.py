@@ -102,6 +102,9 @@ class Gradients:
         for group in starved.values():
             self.events.append(self._starved(group))
         first = every[0]
+        if not decided:
+            because = "nothing is known of the sources"
+            decided.append(SourceDecision("the sources", None, None, self.places.place(node), because))
         self.decisions.append(
             GradientDecision(
                 self.places.place(node),
@@ -362,6 +365,8 @@ def _fault(found: list[Outcome]) -> Outcome | None:
     """The way to report: one that is surely taken and starves the source, or any when all do."""
     for outcome in found:
         if outcome.verdict is Verdict.NONE and outcome.asked.certain:
+            if outcome.cut is not None and outcome.cut.cause is Cause.NOT_IN_TARGET:
+                continue  # of several losses, one may well leave a variable out
             return outcome
     if all(outcome.verdict is Verdict.NONE for outcome in found):
         return found[-1]

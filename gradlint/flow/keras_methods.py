@@ -186,6 +186,8 @@ def call_keras_method(it: Interpreter, receiver: Value, name: str, arguments: Ar
             weights = variable_set(it, receiver, "weights", node)
             given = [value for value in arguments.every() if value.kind is not Kind.LITERAL]
             plain = it.operation(node, given, label=name)
+            if not it.relevance.regularises:
+                return plain
             return it.join([plain, it.operation(node, (*given, weights), label=name)])
         case "get_layer":
             return part_of(it, receiver, node) if receiver.kind is Kind.LAYER else it.part(receiver, node)

@@ -21,7 +21,7 @@ MOST_PEELED_DEPTH = 2
 def run_for(it: Interpreter, node: ast.For | ast.AsyncFor) -> None:
     iterable = it.evaluate(node.iter)
     known = known_elements(it, iterable)
-    if known is not None and len(known) <= MOST_UNROLLED and it.loop_depth < MOST_PEELED_DEPTH:
+    if known is not None and len(known) <= MOST_UNROLLED and it.loop_depth < MOST_UNROLLED:
         run_unrolled(it, node, known)
         return
 

@@ -29,6 +29,7 @@ class Reach:
     taken: set[int] = field(default_factory=set)  # all inputs by data, recorded or not
     members: set[int] = field(default_factory=set)
     opaque: list[Value] = field(default_factory=list)  # calls that the tapes may have recorded
+    calls: list[Value] = field(default_factory=list)  # layers and models called under the tapes
     symbolic: Value | None = None  # a Keras tensor: a model whose call could not be followed
     loose: list[Value] = field(default_factory=list)  # unknowns that an operation took in: perhaps variables
 
@@ -49,6 +50,8 @@ def reach(it: Interpreter, targets: Iterable[Value], bits: int) -> Reach:
             found.taken.update(each.serial for each in value.inputs)
             if value.possible & bits:
                 stack.extend(value.inputs)
+                if value.label == "call":
+                    found.calls.append(value)
             elif value.kind is Kind.UNKNOWN:
                 found.loose.append(value)
                 stack.extend(value.inputs)

@@ -45,6 +45,8 @@ class Frame:
         found: list[Frame] = []
         each: Frame | None = self
         while each is not None:
+            while each.is_comprehension and each.parent is not None:
+                each = each.parent  # a comprehension is a part of the function that it stands in
             found.append(each)
             each = each.caller
         return found

@@ -86,6 +86,8 @@ def _container_item(it: Interpreter, base: Value, index: Value, node: ast.AST) -
             return items.elements[key]
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
         return it.container("list", Items(items.elements, None, exact=False), node)
+    if base.ref.type == "dict" and items.elements:
+        return it.join(list(items.elements))  # any of its values
     return element_of(it, base, node)
 
 

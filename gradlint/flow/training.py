@@ -45,7 +45,7 @@ def run_fit(it: Interpreter, receiver: Value, arguments: Arguments, node: ast.AS
             return
     loss = it.store.get((receiver.ref.id, "<loss>")) if isinstance(receiver.ref, HeapObject) else None
     for _ in range(2):
-        tape = implicit_tape(it, node, f"the tape of `{name_called(node)}`")
+        tape = implicit_tape(it, node, f"the tape of {name_called(node)}")
         target: Value | None = None
 
         def forward() -> None:
@@ -85,7 +85,7 @@ def run_minimize(it: Interpreter, receiver: Value, arguments: Arguments, node: a
         ask(it, "minimize", [tape.ref], loss, variables, node, Arguments(()))
         return it.plain(node)
     if loss.kind is Kind.FUNCTION:
-        opened = implicit_tape(it, node, "the tape of `minimize`")
+        opened = implicit_tape(it, node, "the tape of minimize")
         target: Value | None = None
 
         def forward() -> None:

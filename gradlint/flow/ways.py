@@ -205,6 +205,9 @@ def summands(target: Value) -> list[Value]:
         value = stack.pop()
         if value.how is How.OPERATION and value.label in SUMS and len(value.inputs) > 1:
             stack.extend(reversed(value.inputs))
+        elif value.how is How.JOIN and value.label != "loop":
+            # A term that is added on some ways only.
+            stack.extend(each for each in value.inputs if each.how is How.OPERATION and each.label in SUMS)
         elif value.how is How.OPERATION and value.label == "-" and len(value.inputs) == 2:
             # `loss - beta * bonus` is a sum of terms; `a - b` may be a difference that means one thing.
             left, right = value.inputs
