@@ -17,7 +17,7 @@ from pathlib import Path
 
 from gradlint.config import Settings
 from gradlint.deep_stack import on_deep_stack
-from gradlint.files.input_file import InputFile, UnreadableText, decode, with_plain_line_ends
+from gradlint.files.input_file import InputFile, UnreadableText, decode
 from gradlint.flow import FlowResult, analyse
 from gradlint.flow_report import GradientDecision
 from gradlint.gate import passes_gate
@@ -70,13 +70,6 @@ def check_bytes(data: bytes, filename: str, settings: Settings) -> FileResult:
         selected = selected_codes(settings.select, settings.ignore)
         return FileResult(filename, (finding,) if finding.code in selected else ())
     return on_deep_stack(_judge, file, settings)
-
-
-def check_text(text: str, filename: str, settings: Settings) -> FileResult:
-    """Judge a text that is already decoded."""
-    if "tensorflow" not in text and "keras" not in text:
-        return FileResult(filename)
-    return on_deep_stack(_judge, InputFile(filename, with_plain_line_ends(text)), settings)
 
 
 def _judge(file: InputFile, settings: Settings) -> FileResult:

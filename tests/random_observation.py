@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gradlint.config import Settings
-from gradlint.engine import FileResult, check_text
+from gradlint.engine import FileResult, check_bytes
 from gradlint.verdicts import Verdict
 from observer import observe
 
@@ -168,4 +168,4 @@ def observed(programs: Iterable[tuple[str, str]], folder: Path) -> Iterator[tupl
 
 def judged(text: str) -> FileResult:
     """What gradlint says of the program."""
-    return check_text(text, "program.py", Settings())
+    return check_bytes(text.encode(), "program.py", Settings())

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from gradlint.cli.main import main
 from gradlint.config import Settings
-from gradlint.engine import check_text
+from gradlint.engine import check_bytes
 from gradlint.rule import Finding, Place, Step
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -87,7 +87,7 @@ def run_process(*arguments: str, folder: Path, **environment: str) -> Outcome:
 
 def check(text: str, settings: Settings | None = None) -> list[Finding]:
     """The findings of a program."""
-    return list(check_text(text, "program.py", settings or Settings()).findings)
+    return list(check_bytes(text.encode(), "program.py", settings or Settings()).findings)
 
 
 def codes(output: str | list[Finding]) -> list[str]:

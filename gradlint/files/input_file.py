@@ -45,10 +45,10 @@ def decode(data: bytes, filename: str) -> InputFile:
         raise _undecodable(data, error.start, encoding) from error
     except (LookupError, UnicodeError, ValueError) as error:
         raise UnreadableText(f"unknown encoding: {encoding}", Place(1, 1, 1, 1)) from error
-    return InputFile(filename, with_plain_line_ends(text))
+    return InputFile(filename, _with_plain_line_ends(text))
 
 
-def with_plain_line_ends(text: str) -> str:
+def _with_plain_line_ends(text: str) -> str:
     """The text as CPython's tokenizer sees it: `\\r\\n` and a lone `\\r` end a line just as `\\n` does."""
     if "\r" not in text:
         return text

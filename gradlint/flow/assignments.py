@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import partial
 
 from gradlint.flow.attributes import set_attribute
 from gradlint.flow.interpreter import Interpreter
@@ -100,16 +101,16 @@ def run_augmented(it: Interpreter, node: ast.AugAssign) -> None:
     right = it.evaluate(node.value)
     if isinstance(target, ast.Name):
         left = read_name(it, target.id, target)
-        place: Callable[[Value], None] = lambda value: bind_name(it, target.id, value)  # noqa: E731
+        place: Callable[[Value], None] = partial(bind_name, it, target.id)
     elif isinstance(target, ast.Attribute):
         owner = it.evaluate(target.value)
         left = it.get_attribute(owner, target.attr, target)
-        place = lambda value: set_attribute(it, owner, target.attr, value, target)  # noqa: E731
+        place = partial(set_attribute, it, owner, target.attr, node=target)
     else:
         owner = it.evaluate(target.value)
         index = it.evaluate(target.slice)
         left = get_item(it, owner, index, target)
-        place = lambda value: set_item(it, owner, index, value, target)  # noqa: E731
+        place = partial(set_item, it, owner, index, node=target)
     if left.kind is Kind.CONTAINER and isinstance(left.ref, Container) and left.ref.type == "list":
         if isinstance(node.op, ast.Add):
             extend_container(it, left, right)  # in place: every alias sees it

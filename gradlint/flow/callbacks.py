@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 
 from gradlint.flow.arguments import Arguments, Handler
 from gradlint.flow.arms import in_arms
@@ -30,22 +31,20 @@ def run_with_args(it: Interpreter, function: Value, arguments: Arguments, node: 
 
 
 def cond_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
-
     branches = [arguments.get(1, "true_fn"), arguments.get(2, "false_fn")]
     known = [each for each in branches if each is not None]
     if len(known) < 2:
         return it.unknown(node, "branches that cannot be seen", arguments.every())
-    return in_arms(it, [lambda each=each: it.call(each, Arguments(()), node) for each in known])  # type: ignore[misc]
+    return in_arms(it, [partial(it.call, each, Arguments(()), node) for each in known])
 
 
 def switch_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
-
     functions = [
         leaf for value in arguments.every() for leaf in it.leaves(value) if leaf.kind in (*CALLABLE, Kind.UNKNOWN)
     ]
     if not functions:
         return it.unknown(node, "branches that cannot be seen", arguments.every())
-    return in_arms(it, [lambda each=each: it.call(each, Arguments(()), node) for each in functions[:8]])  # type: ignore[misc]
+    return in_arms(it, [partial(it.call, each, Arguments(()), node) for each in functions[:8]])
 
 
 def while_loop(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:

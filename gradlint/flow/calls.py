@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 
 from gradlint.flow.arguments import Arguments, name_called
 from gradlint.flow.arms import in_arms
@@ -66,7 +67,7 @@ def _call_alternatives(it: Interpreter, function: Value, arguments: Arguments, n
 
     it.doubt += 1  # only one of them is called
     try:
-        return in_arms(it, [lambda way=way: call(it, way, arguments, node) for way in ways])  # type: ignore[misc]
+        return in_arms(it, [partial(call, it, way, arguments, node) for way in ways])
     finally:
         it.doubt -= 1
 

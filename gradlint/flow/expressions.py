@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from typing import Any
 
 from gradlint.flow.arguments import Arguments
 from gradlint.flow.arms import in_arms
@@ -16,7 +17,8 @@ from gradlint.flow.sequences import element_of, get_item, known_elements
 from gradlint.flow.truth import truth_of
 from gradlint.flow.values import Kind, Value, is_literal
 
-Handler = Callable[[Interpreter, ast.AST], Value]
+# Any: the table pairs each kind of node with a function for just that kind.
+Handler = Callable[[Interpreter, Any], Value]
 
 
 def evaluate(it: Interpreter, node: ast.AST) -> Value:
@@ -150,30 +152,30 @@ def _yield(it: Interpreter, node: ast.Yield | ast.YieldFrom) -> Value:
 
 
 TABLE: dict[type[ast.AST], Handler] = {
-    ast.Name: _name,  # type: ignore[dict-item]
-    ast.Constant: _constant,  # type: ignore[dict-item]
-    ast.Attribute: _attribute,  # type: ignore[dict-item]
-    ast.Call: _call,  # type: ignore[dict-item]
-    ast.BinOp: binary_spine,  # type: ignore[dict-item]
-    ast.UnaryOp: unary,  # type: ignore[dict-item]
-    ast.BoolOp: boolean,  # type: ignore[dict-item]
-    ast.Compare: compare,  # type: ignore[dict-item]
-    ast.IfExp: _conditional,  # type: ignore[dict-item]
-    ast.Subscript: _subscript,  # type: ignore[dict-item]
-    ast.Slice: _slice,  # type: ignore[dict-item]
-    ast.List: display,  # type: ignore[dict-item]
-    ast.Tuple: display,  # type: ignore[dict-item]
-    ast.Set: display,  # type: ignore[dict-item]
-    ast.Dict: dict_display,  # type: ignore[dict-item]
-    ast.ListComp: list_comprehension,  # type: ignore[dict-item]
-    ast.SetComp: list_comprehension,  # type: ignore[dict-item]
-    ast.GeneratorExp: list_comprehension,  # type: ignore[dict-item]
-    ast.DictComp: dict_comprehension,  # type: ignore[dict-item]
-    ast.Lambda: _lambda,  # type: ignore[dict-item]
-    ast.JoinedStr: _string,  # type: ignore[dict-item]
-    ast.Starred: _starred,  # type: ignore[dict-item]
-    ast.Await: _await,  # type: ignore[dict-item]
-    ast.NamedExpr: _walrus,  # type: ignore[dict-item]
-    ast.Yield: _yield,  # type: ignore[dict-item]
-    ast.YieldFrom: _yield,  # type: ignore[dict-item]
+    ast.Name: _name,
+    ast.Constant: _constant,
+    ast.Attribute: _attribute,
+    ast.Call: _call,
+    ast.BinOp: binary_spine,
+    ast.UnaryOp: unary,
+    ast.BoolOp: boolean,
+    ast.Compare: compare,
+    ast.IfExp: _conditional,
+    ast.Subscript: _subscript,
+    ast.Slice: _slice,
+    ast.List: display,
+    ast.Tuple: display,
+    ast.Set: display,
+    ast.Dict: dict_display,
+    ast.ListComp: list_comprehension,
+    ast.SetComp: list_comprehension,
+    ast.GeneratorExp: list_comprehension,
+    ast.DictComp: dict_comprehension,
+    ast.Lambda: _lambda,
+    ast.JoinedStr: _string,
+    ast.Starred: _starred,
+    ast.Await: _await,
+    ast.NamedExpr: _walrus,
+    ast.Yield: _yield,
+    ast.YieldFrom: _yield,
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from gradlint.flow.assignments import assign
 from gradlint.flow.interpreter import RECORDING, Exits, Interpreter
@@ -51,7 +52,7 @@ def run_unrolled(it: Interpreter, node: ast.For | ast.AsyncFor, elements: Sequen
     doubtful = it.doubt
     it.peeled += 1
     for element in elements:
-        _one_pass(it, node.body, lambda element=element: assign(it, node.target, element), exits)  # type: ignore[misc]
+        _one_pass(it, node.body, partial(assign, it, node.target, element), exits)
         if not it.alive:
             break
         if exits.breaks:

@@ -51,17 +51,6 @@ def leave_tensorflow(it: Interpreter, arguments: Arguments, node: ast.AST) -> Va
     return plain_call(it, arguments.every(), node)
 
 
-def _flow(label: str) -> Handler:
-    def run(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
-        return it.operation(node, arguments.every(), label=label)
-
-    return run
-
-
-def _fresh_tensor(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
-    return it.fresh(Kind.TENSOR, node)
-
-
 def variable_call(keras: bool) -> Handler:
     def run(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
         initial = arguments.get(0, "initial_value" if not keras else "initializer")
