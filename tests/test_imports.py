@@ -61,6 +61,13 @@ def test_the_static_half_never_imports_tensorflow(tmp_path: Path, arguments: lis
     assert sorted(loaded.intersection([*FOREIGN, "rich"])) == []
 
 
+def test_what_was_measured_is_shown_without_the_engine(tmp_path: Path) -> None:
+    loaded = imported(tmp_path, "ops", "tf.math.round")
+
+    assert "gradlint.knowledge.measured" in loaded
+    assert sorted(loaded.intersection([*FOREIGN, "gradlint.engine", "gradlint.flow", "libcst", "rich"])) == []
+
+
 def test_the_checked_code_is_never_imported_or_run(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(f"{FAULTY}\nopen('was_run', 'w')\n")
 
