@@ -135,3 +135,36 @@ def test_the_dtype_of_outputs_is_known_without_tensorflow() -> None:
     assert found is not None
     assert found.outputs == (DtypeClass.FLOAT, DtypeClass.INTEGER)
     assert found.arguments[0].outputs == (Verdict.PARTIAL_ZERO, Verdict.NONE)
+
+
+def test_a_parameter_is_asked_for_by_name_and_by_place() -> None:
+    gather, normal, cast = measured("tf.gather"), measured("tf.random.stateless_normal"), measured("tf.cast")
+
+    assert gather and (gather.verdict_of(0), gather.verdict_of("indices")) == (Verdict.PARTIAL_ZERO, Verdict.NONE)
+    assert normal and normal.parameters == ("shape", "seed", "mean", "stddev")
+    assert (normal.verdict_of(1), normal.verdict_of(2), normal.verdict_of(9)) == (None, Verdict.FLOWS, None)
+    assert cast and cast.verdict_of("x") is None
+
+
+CRASHES = """
+import os, sys, time
+sys.path.insert(0, "tools")
+import tensorflow as tf
+from measuring import table
+from measuring.discovery import Public
+table.SECONDS = 10.0
+functions = [lambda x: os.abort(), tf.round, lambda x: time.sleep(60), tf.floor]
+for public, row in table._measured_in_children([Public(f"f{n}", (), each) for n, each in enumerate(functions)]):
+    print(public.symbol, row.get("missing", "measured"))
+"""
+
+
+def test_a_crash_and_a_hang_cost_one_function_each() -> None:
+    printed = subprocess.run([sys.executable, "-c", CRASHES], cwd=ROOT, capture_output=True, text=True, check=True)
+
+    assert printed.stdout.splitlines() == [
+        "f0 ends the process (-6)",
+        "f1 measured",
+        "f2 does not return within 10 s",
+        "f3 measured",
+    ]

@@ -6,12 +6,10 @@ when it is asked for; without TensorFlow.
 
 from __future__ import annotations
 
-import difflib
-import json
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from gradlint.verdicts import Verdict
@@ -71,7 +69,22 @@ class MeasuredSymbol:
     aliases: tuple[str, ...] = ()
     arguments: tuple[MeasuredArgument, ...] = ()
     outputs: tuple[DtypeClass, ...] = ()
+    parameters: tuple[str, ...] = ()  # in the order of the signature, up to the last one measured
     missing: str = ""
+
+    def verdict_of(self, parameter: str | int) -> Verdict | None:
+        """The verdict of a parameter by name or place, or None where it was not measured or hangs on its value.
+
+        Elements of a list and special calls count with it: `x (to int32)` and `x (to float16)` together say nothing.
+        """
+        if isinstance(parameter, int):
+            if parameter >= len(self.parameters):
+                return None
+            parameter = self.parameters[parameter]
+        rows = [each for each in self.arguments if each.parameter == parameter]
+        plain = [each for each in rows if "(" not in each.name] or rows
+        verdicts = {each.verdict for each in plain}
+        return verdicts.pop() if len(verdicts) == 1 else None
 
     @property
     def version(self) -> str:
@@ -108,6 +121,8 @@ def by_ending(word: str) -> tuple[str, ...]:
 
 def near_matches(symbol: str) -> tuple[str, ...]:
     """Names that a person may have meant, the nearest first."""
+    import difflib
+
     word = spelled(symbol)
     space, _, last = word.rpartition(".")
     same = [name for name in _canonical() if name.rpartition(".")[2] == last]
@@ -117,6 +132,8 @@ def near_matches(symbol: str) -> tuple[str, ...]:
 
 
 def _by_likeness(word: str, names: list[str]) -> list[str]:
+    import difflib
+
     return sorted(names, key=lambda name: (-difflib.SequenceMatcher(None, word, name).ratio(), name))
 
 
@@ -126,8 +143,9 @@ def _names_in(space: str) -> list[str]:
 
 @cache
 def _table() -> dict[str, Any]:
-    text = files("gradlint.knowledge").joinpath("measured_ops.json").read_text(encoding="utf-8")
-    table: dict[str, Any] = json.loads(text)
+    import json
+
+    table: dict[str, Any] = json.loads(Path(__file__).with_name("measured_ops.json").read_bytes())
     return table
 
 
@@ -148,22 +166,25 @@ def _made(symbol: str) -> MeasuredSymbol:
     if symbol in table["missing"]:
         return MeasuredSymbol(symbol, missing=table["missing"][symbol])
     row = table["symbols"][symbol]
+    more = row.get("more", {})
+    arguments = tuple(_argument(name, verdict, more.get(name, {})) for name, verdict in row["arguments"].items())
     return MeasuredSymbol(
         symbol,
         tuple(row.get("aliases", ())),
-        tuple(_argument(each) for each in row["arguments"]),
+        arguments,
         tuple(DtypeClass(each) for each in row["outputs"]),
+        tuple(row.get("parameters") or dict.fromkeys(each.parameter for each in arguments)),
     )
 
 
-def _argument(row: dict[str, Any]) -> MeasuredArgument:
-    graph = row.get("graph")
+def _argument(name: str, verdict: str, more: dict[str, Any]) -> MeasuredArgument:
+    graph = more.get("graph")
     return MeasuredArgument(
-        row["name"],
-        Verdict(row["verdict"]),
-        row.get("op", ""),
-        row.get("note", ""),
-        tuple(Verdict(each) for each in row.get("outputs", ())),
+        name,
+        Verdict(verdict),
+        more.get("op", ""),
+        more.get("note", ""),
+        tuple(Verdict(each) for each in more.get("outputs", ())),
         None if graph is None else Verdict(graph),
-        row.get("also", ""),
+        more.get("also", ""),
     )

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import csv
-import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from measuring.table import DATA
+from measuring.table import read
 
 WORDS = {"nonzero": "flows", "partially-zero": "partial-zero", "None": "none"}
 
@@ -42,9 +40,8 @@ def rows(path: Path) -> list[Row]:
 
 def verdicts_by_name() -> dict[str, dict[str, str]]:
     """Of each name of each function, the verdict under each name of each argument."""
-    data: dict[str, Any] = json.loads(DATA.read_text(encoding="utf-8"))
     found: dict[str, dict[str, str]] = {}
-    for symbol, row in data["symbols"].items():
+    for symbol, row in read().symbols.items():
         verdicts = {}
         for each in row["arguments"]:
             verdicts[each["name"]] = each["verdict"]

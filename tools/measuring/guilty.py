@@ -10,12 +10,14 @@ from typing import Any
 
 import tensorflow as tf
 from tensorflow.python.framework import ops as framework_ops
-
-from measuring.observe import differentiable, weights
+from tensorflow.python.ops import cond_v2
 
 #: They look at the shape of a tensor alone, so that they are named only where nothing else cuts.
 SHAPES = frozenset({"Shape", "ShapeN", "Size", "Rank"})
 MOST = 3
+_CONDITIONS = ("If", "StatelessIf")
+_CALLS = ("PartitionedCall", "StatefulPartitionedCall")
+_BODIES = (*_CONDITIONS, *_CALLS, "While", "StatelessWhile")
 
 
 def guilty_op(function: Callable[..., Any], values: list[Any], number: int, outputs: Callable[[Any], Any]) -> str:
@@ -35,51 +37,29 @@ def guilty_op(function: Callable[..., Any], values: list[Any], number: int, outp
     return ""
 
 
-def op_that_zeroes(function: Callable[..., Any], values: list[Any], number: int, outputs: Callable[[Any], Any]) -> str:
-    """The type of the op nearest to the outputs whose gradient function makes the zeros, or "" where none is found."""
-    ways: list[tuple[str, list[int], list[int]]] = []
-
-    def step(*inputs: Any) -> Any:
-        made = [each for each in outputs(function(*inputs)) if differentiable(each)]
-        graph = tf.compat.v1.get_default_graph()
-        tensors: list[Any] = []
-        numbers: dict[Any, int] = {}
-        for op in graph.get_operations():
-            for tensor in (*op.inputs, *op.outputs):
-                if tensor.dtype.is_floating and tensor.ref() not in numbers:
-                    numbers[tensor.ref()] = len(tensors)
-                    tensors.append(tensor)
-        reached = {inputs[number].ref()}
-        for op in graph.get_operations():
-            taken = [tensor.ref() for tensor in op.inputs if tensor.ref() in reached and tensor.ref() in numbers]
-            given = [tensor.ref() for tensor in op.outputs if tensor.ref() in numbers]
-            if taken and given:
-                reached.update(given)
-                ways.append((op.type, [numbers[each] for each in taken], [numbers[each] for each in given]))
-        found = tf.gradients(made, tensors, grad_ys=[weights(each) for each in made])
-        return [tf.zeros([0]) if each is None else tf.convert_to_tensor(each) for each in found]
-
+def op_that_raises(message: str, function: Callable[..., Any], values: list[Any]) -> str:
+    """The op without a gradient that a message names, else the first op whose gradient function raises."""
+    _, found, name = message.partition("gradient registry has no entry for: ")
+    if found:
+        return name.strip()
     try:
-        gradients = tf.function(step, autograph=False)(*(tf.constant(value) for value in values))
+        traced = tf.function(function, autograph=False)
+        graph = traced.get_concrete_function(*(tf.constant(value) for value in values)).graph
     except Exception:
         return ""
-    zeros = [_share_of_zeros(each.numpy()) for each in gradients]
-    for kind, taken, given in reversed(ways):
-        before, after = min(zeros[each] for each in given), min(zeros[each] for each in taken)
-        if before < after:
-            return kind
-    return ""
+    return next((op.type for op in graph.get_operations() if op.inputs and _gradient_fails(graph, op)), "")
 
 
-def _share_of_zeros(gradient: Any) -> float:
-    """1 where nothing arrives."""
-    return float((gradient == 0).mean()) if gradient.size else 1.0
-
-
-def op_that_raises(message: str) -> str:
-    """The op that a message of the gradient registry names."""
-    _, found, name = message.partition("gradient registry has no entry for: ")
-    return name.strip() if found else ""
+def _gradient_fails(graph: Any, op: Any) -> bool:
+    try:
+        gradient = framework_ops.get_gradient_function(op)
+    except LookupError:
+        return False
+    try:
+        _called(graph, op, gradient)
+    except Exception:
+        return True
+    return False
 
 
 def _first_cuts(graph: Any, source: Any, *, state: bool = False) -> list[str]:
@@ -89,7 +69,8 @@ def _first_cuts(graph: Any, source: Any, *, state: bool = False) -> list[str]:
     """
     assigned = [op for op in graph.get_operations() if state and op.type.startswith("Assign")]
     leading = _leading_to([*graph.outputs, *(tensor for op in assigned for tensor in op.inputs)])
-    reached, cuts = {source.ref()}, []
+    reached: set[Any] = {source.ref()}
+    cuts: list[str] = []
     for op in graph.get_operations():
         taken = [place for place, tensor in enumerate(op.inputs) if tensor.ref() in reached]
         if not taken or (op not in assigned and not any(output.ref() in leading for output in op.outputs)):
@@ -99,9 +80,21 @@ def _first_cuts(graph: Any, source: Any, *, state: bool = False) -> list[str]:
             reached |= floating
             if all(output.ref() in floating for output in op.outputs if output.ref() in leading):
                 continue
-        if op.type not in cuts:
-            cuts.append(op.type)
+        cuts += _cuts_inside(graph, op, taken) or [op.type]
+    cuts = list(dict.fromkeys(cuts))
     return ([each for each in cuts if each not in SHAPES] or cuts)[:MOST]
+
+
+def _cuts_inside(graph: Any, op: Any, taken: list[int]) -> list[str]:
+    """The same for the graphs that an op runs: the branches of a condition, the body of a call."""
+    if op.type in _CONDITIONS:
+        inner, before = cond_v2.get_func_graphs(op), 1  # the first input is the condition itself
+    elif op.type in _CALLS:
+        inner, before = (graph._get_function(op.get_attr("f").name).graph,), 0
+    else:
+        return []
+    places = [place - before for place in taken if place >= before]
+    return [cut for each in inner for place in places for cut in _first_cuts(each, each.inputs[place])]
 
 
 def _leading_to(waiting: list[Any]) -> set[Any]:
@@ -119,7 +112,7 @@ def _lets_flow(graph: Any, op: Any, taken: list[int]) -> bool:
     """Whether the gradient function of an op returns something for one of these inputs."""
     if not any(output.dtype.is_floating or output.dtype.is_complex for output in op.outputs):
         return False
-    if op.type in ("PartitionedCall", "StatefulPartitionedCall", "While", "StatelessWhile", "If", "StatelessIf"):
+    if op.type in _BODIES:
         return True
     try:
         gradient = framework_ops.get_gradient_function(op)
@@ -127,10 +120,15 @@ def _lets_flow(graph: Any, op: Any, taken: list[int]) -> bool:
         return False
     if gradient is None:
         return False
-    with graph.as_default():
-        try:
-            found = gradient(op, *(tf.ones_like(output) for output in op.outputs))
-        except Exception:
-            return True
-    found = list(found) if isinstance(found, list | tuple) else [found]
+    try:
+        found = _called(graph, op, gradient)
+    except Exception:
+        return True
     return any(found[place] is not None for place in taken if place < len(found))
+
+
+def _called(graph: Any, op: Any, gradient: Callable[..., Any]) -> list[Any]:
+    """What the gradient function of an op returns for its inputs."""
+    with graph.as_default():
+        found = gradient(op, *(tf.ones_like(output) for output in op.outputs))
+    return list(found) if isinstance(found, list | tuple) else [found]

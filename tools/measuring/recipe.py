@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from measuring.inputs import Floats, Leaf, leaves, material, square, wrapped
+import tensorflow as tf
+
+from measuring.inputs import Floats, Leaf, Through, floats_of, leaves, material, square, wrapped
 
 #: What required arguments that are no float tensors are given, by name.
 FIXED: dict[str, Any] = {
@@ -46,22 +48,30 @@ class Recipe:
         """Label and description of each watched input."""
         return [found for name, tree in self.arguments.items() for found in leaves(tree, name)]
 
-    def bound(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A function of the watched tensors alone."""
+    def bound(self, function: Callable[..., Any], *, stepped: bool = False) -> Callable[..., Any]:
+        """A function of the watched tensors alone; `stepped`: of what comes out of the steps before the function."""
+
+        def given(leaf: Leaf, tensor: Any) -> Any:
+            return tensor if stepped and isinstance(leaf, Through) else wrapped(leaf, tensor)
 
         def run(*watched: Any) -> Any:
             left = iter(watched)
             arguments = {
-                name: material(tree, lambda leaf: wrapped(leaf, next(left))) for name, tree in self.arguments.items()
+                name: material(tree, lambda leaf: given(leaf, next(left))) for name, tree in self.arguments.items()
             }
             return self.call(function, **arguments) if self.call else call(function, arguments)
 
         return run
 
+    def stepped(self, values: list[Any]) -> list[Any]:
+        """The values after the steps that lie before the function."""
+        return [
+            leaf.step(tf.constant(value)).numpy() if isinstance(leaf, Through) else value
+            for (_, leaf), value in zip(self.watched(), values, strict=True)
+        ]
+
     def values(self, domain: str) -> list[Any]:
         """The numbers of each watched input."""
-        from measuring.inputs import floats_of
-
         return [floats_of(leaf).array(domain, order) for order, (_, leaf) in enumerate(self.watched())]
 
 

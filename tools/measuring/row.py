@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import keras
 
 from measuring.discovery import Public
-from measuring.guilty import guilty_op, op_that_raises, op_that_zeroes
+from measuring.guilty import guilty_op, op_that_raises
 from measuring.inputs import DOMAINS, Through
 from measuring.observe import (
     FLOWS,
@@ -26,11 +27,12 @@ from measuring.observe import (
     only_in_graph,
     tensors,
 )
-from measuring.recipe import Recipe, ladder, with_floats_of_defaults
+from measuring.recipe import Recipe, ladder, parameters_of, with_floats_of_defaults
 from measuring.recipes import special_recipes
 from measuring.recipes.keras_losses import built, updated, updated_with_values
 from measuring.recipes.short import VECTOR, floats, recipe
 from measuring.skipped import REASONS
+from measuring.zeroing import op_that_zeroes
 
 DOMAIN_WORDS = {"mixed": "of both signs", "unit": "in (0, 1)", "gt1": "above 1"}
 
@@ -67,9 +69,21 @@ def _row(public: Public, arguments: list[dict[str, Any]], dtypes: tuple[str, ...
     row: dict[str, Any] = {}
     if public.aliases:
         row["aliases"] = list(public.aliases)
+    parameters = _parameters(public.function, [each["name"] for each in arguments])
+    if parameters:
+        row["parameters"] = parameters
     row["outputs"] = list(dtypes)
     row["arguments"] = arguments
     return row
+
+
+def _parameters(function: Callable[..., Any], labels: list[str]) -> list[str]:
+    """The parameters up to the last that is measured, or none where the measured ones are simply the first."""
+    measured = list(dict.fromkeys(re.split(r"[ \[.]", label)[0] for label in labels))
+    names = [each.name for each in parameters_of(function)]
+    if measured == names[: len(measured)] or not set(measured) <= set(names):
+        return []
+    return names[: 1 + max(names.index(each) for each in measured)]
 
 
 def _recipes(public: Public) -> Iterator[tuple[Recipe, bool]]:
@@ -107,6 +121,7 @@ def _bonus(function: Callable[..., Any], more: Recipe) -> list[dict[str, Any]]:
 
 def _observed(function: Callable[..., Any], each: Recipe) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
     """A row per watched input of one recipe. Raises what the call raises in every domain."""
+    keras.utils.set_random_seed(1)
     run = each.bound(function)
     results, error = _in_all_domains(run, each)
     if not results and isinstance(error, RuntimeError) and "eager" in str(error):
@@ -122,7 +137,7 @@ def _observed(function: Callable[..., Any], each: Recipe) -> tuple[list[dict[str
         row["verdict"] = found[domain].verdict
         values = each.values(domain)
         if row["verdict"] != FLOWS:
-            row["op"] = _op(run, values, number, found[domain])
+            row["op"] = _op(each.bound(function, stepped=True), each.stepped(values), number, found[domain])
         row["note"] = _note(found, domain, results[domain], leaf)
         if len(found[domain].outputs) > 1:
             row["outputs"] = list(found[domain].outputs)
@@ -137,9 +152,10 @@ def _observed(function: Callable[..., Any], each: Recipe) -> tuple[list[dict[str
 
 def _op(run: Callable[..., Any], values: list[Any], number: int, one: Observation) -> str:
     if one.verdict == RAISES:
-        return op_that_raises(one.error)
-    find = op_that_zeroes if one.verdict in (ZERO, PARTIAL) else guilty_op
-    return find(run, values, number, tensors)
+        return op_that_raises(one.error, run, values)
+    if one.verdict in (ZERO, PARTIAL):
+        return op_that_zeroes(one.verdict, run, values, number, tensors)
+    return guilty_op(run, values, number, tensors)
 
 
 def _in_all_domains(run: Callable[..., Any], each: Recipe) -> tuple[dict[str, Result], Exception | None]:

@@ -20,7 +20,8 @@ _GROUPS = {
         "tf.nn.all_candidate_sampler tf.nn.compute_accidental_hits tf.nn.fixed_unigram_candidate_sampler "
         "tf.nn.learned_unigram_candidate_sampler tf.random.log_uniform_candidate_sampler "
         "tf.random.uniform_candidate_sampler tf.random.create_rng_state tf.random.fold_in tf.random.split "
-        "tf.random_index_shuffle tf.ragged.cross tf.ragged.cross_hashed tf.ragged.row_splits_to_segment_ids "
+        "tf.random_index_shuffle tf.random.experimental.index_shuffle "
+        "tf.ragged.cross tf.ragged.cross_hashed tf.ragged.row_splits_to_segment_ids "
         "tf.ragged.segment_ids_to_row_splits tf.sparse.cross tf.sparse.cross_hashed tf.math.sobol_sample"
     ),
     "works on protocol buffers": "tf.make_ndarray",
@@ -29,6 +30,7 @@ _GROUPS = {
         "tf.experimental.numpy.issubdtype tf.experimental.numpy.promote_types "
         "tf.experimental.numpy.experimental_enable_numpy_behavior tf.experimental.numpy.result_type"
     ),
+    "returns a function": "tf.signal.inverse_stft_window_fn",
     "is about memory, not values": "tf.check_pinned",
     "base class": "keras.losses.Loss keras.metrics.Metric keras.metrics.MeanMetricWrapper",
 }

@@ -25,7 +25,7 @@ class Table:
 
     def text(self) -> str:
         """The data file: one symbol per line."""
-        lines = [f"{json.dumps(name)}:{_compact(row)}" for name, row in sorted(self.symbols.items())]
+        lines = [f"{json.dumps(name)}:{_compact(packed(row))}" for name, row in sorted(self.symbols.items())]
         return (
             f'{{"versions":{_compact(versions())},\n"symbols":{{\n'
             + ",\n".join(lines)
@@ -41,7 +41,28 @@ class Table:
 def read() -> Table:
     """The table as it was written last."""
     data = json.loads(DATA.read_text(encoding="utf-8"))
-    return Table(data["symbols"], data["missing"])
+    return Table({symbol: unpacked(row) for symbol, row in data["symbols"].items()}, data["missing"])
+
+
+def packed(row: dict[str, Any]) -> dict[str, Any]:
+    """A row as it is written: a verdict per argument, and apart from them, in `more`, what else is known of some."""
+    more = {
+        each["name"]: {key: value for key, value in each.items() if key not in ("name", "verdict")}
+        for each in row["arguments"]
+    }
+    more = {name: known for name, known in more.items() if known}
+    written = row | {"arguments": {each["name"]: each["verdict"] for each in row["arguments"]}}
+    return written | {"more": more} if more else written
+
+
+def unpacked(written: dict[str, Any]) -> dict[str, Any]:
+    """A row as it was measured."""
+    more = written.get("more", {})
+    row = {key: value for key, value in written.items() if key != "more"}
+    arguments = [
+        {"name": name, "verdict": verdict, **more.get(name, {})} for name, verdict in written["arguments"].items()
+    ]
+    return row | {"arguments": arguments}
 
 
 def measure(wanted: Iterable[str] | None = None) -> Table:
@@ -59,24 +80,29 @@ def measure(wanted: Iterable[str] | None = None) -> Table:
 
 def _measured_in_children(publics: list[Public]) -> Iterator[tuple[Public, dict[str, Any]]]:
     """Each with its row. A crash or a hang costs one function, a new child goes on behind it."""
-    hangs = f"does not return within {SECONDS:.0f} s"
-    context = multiprocessing.get_context("fork")
     done = 0
     while done < len(publics):
-        here, there = context.Pipe()
-        child = context.Process(target=_measure_all, args=(publics[done:], there), daemon=True)
-        child.start()
-        there.close()
-        while done < len(publics):
-            try:
-                row = here.recv() if here.poll(SECONDS) else {"missing": hangs}
-            except EOFError:
-                child.join()
-                row = {"missing": f"ends the process ({child.exitcode})"}
+        for row in _rows_of_one_child(publics[done:]):
             yield publics[done], row
             done += 1
-            if (not child.is_alive() and not here.poll()) or row.get("missing") == hangs:
-                break
+
+
+def _rows_of_one_child(publics: list[Public]) -> Iterator[dict[str, Any]]:
+    """The rows in order, up to the first function that ends the child or does not return."""
+    here, there = multiprocessing.get_context("fork").Pipe()
+    child = multiprocessing.get_context("fork").Process(target=_measure_all, args=(publics, there), daemon=True)
+    child.start()
+    there.close()
+    try:
+        for _ in publics:
+            if not here.poll(SECONDS):
+                yield {"missing": f"does not return within {SECONDS:.0f} s"}
+                return
+            yield here.recv()
+    except EOFError:
+        child.join()
+        yield {"missing": f"ends the process ({child.exitcode})"}
+    finally:
         child.kill()
         child.join()
 

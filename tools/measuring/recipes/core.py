@@ -172,7 +172,7 @@ RECIPES |= {
     ],
     "tf.pad": [
         recipe(tensor=VECTOR, paddings=[[1, 1]]),
-        recipe(tensor=VECTOR, paddings=[[1, 1]], constant_values=fixed(0.5), variant="constant_values"),
+        recipe(tensor=VECTOR, paddings=[[1, 1]], constant_values=fixed(0.5)),
     ],
     "tf.parallel_stack": [recipe(values=[VECTOR, VECTOR])],
     "tf.pow": [recipe(x=Floats(domain="unit"), y=VECTOR)],

@@ -94,8 +94,6 @@ RECIPES |= {
     "tf.signal.hamming_window": [recipe(window_length=8)],
     "tf.signal.hann_window": [recipe(window_length=8)],
     "tf.signal.vorbis_window": [recipe(window_length=8)],
-    "tf.signal.inverse_stft_window_fn": [],
     "tf.signal.kaiser_window": [recipe(window_length=8, beta=fixed(5.0))],
     "tf.signal.kaiser_bessel_derived_window": [recipe(window_length=8, beta=fixed(5.0))],
 }
-del RECIPES["tf.signal.inverse_stft_window_fn"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from measuring.inputs import Floats, Sparse, Through
+from measuring.inputs import Sparse
 from measuring.recipe import Recipe
 from measuring.recipes.short import MATRIX, VECTOR, as_int, fixed, floats, recipe
 
@@ -23,7 +23,7 @@ def _ids(values: Any) -> tf.SparseTensor:
     )
 
 
-def _sampled(inputs_name: str = "inputs") -> Recipe:
+def _sampled() -> Recipe:
     return recipe(
         weights=floats(8, 3),
         biases=floats(8),
@@ -59,7 +59,7 @@ RECIPES: dict[str, list[Recipe]] = {
         recipe(input=TWO, window_shape=[2, 2], pooling_type="AVG", strides=[2, 2]),
         recipe(input=TWO, window_shape=[2, 2], pooling_type="MAX", strides=[2, 2], variant="MAX"),
     ],
-    "tf.nn.fractional_avg_pool": [recipe(input=TWO, pooling_ratio=[1.0, 1.5, 1.5, 1.0], seed=1)],
+    "tf.nn.fractional_avg_pool": [recipe(value=TWO, pooling_ratio=[1.0, 1.5, 1.5, 1.0], seed=1)],
     "tf.nn.batch_norm_with_global_normalization": [
         recipe(
             input=TWO,
@@ -85,7 +85,7 @@ RECIPES: dict[str, list[Recipe]] = {
     "tf.nn.collapse_repeated": [recipe(labels=MATRIX, seq_length=[4, 3, 2])],
     "tf.nn.compute_average_loss": [
         recipe(per_example_loss=VECTOR, global_batch_size=4),
-        recipe(per_example_loss=VECTOR, sample_weight=VECTOR, global_batch_size=4, variant="sample_weight"),
+        recipe(per_example_loss=VECTOR, sample_weight=VECTOR, global_batch_size=4),
     ],
     "tf.nn.conv1d": [recipe(input=ONE, filters=floats(2, 2, 2), stride=1, padding="VALID")],
     "tf.nn.conv1d_transpose": [recipe(input=ONE, filters=floats(2, 2, 2), output_shape=[1, 6, 2], strides=1)],
@@ -151,7 +151,8 @@ RECIPES: dict[str, list[Recipe]] = {
         )
     ],
     "tf.nn.dropout": [recipe(x=floats(40), rate=0.5, seed=3)],
-    "tf.nn.experimental.general_dropout": [],
+    "tf.nn.experimental.stateless_dropout": [recipe(x=floats(40), rate=0.5, seed=(1, 2))],
+    "tf.nn.experimental.general_dropout": [recipe(x=floats(40), rate=0.5, uniform_sampler=tf.random.uniform)],
     "tf.nn.embedding_lookup": [recipe(params=MATRIX, ids=[0, 2])],
     "tf.nn.embedding_lookup_sparse": [recipe(params=floats(5, 3), sp_ids=_ids([0, 2, 1, 0]), sp_weights=IDS)],
     "tf.nn.safe_embedding_lookup_sparse": [
@@ -204,16 +205,10 @@ RECIPES: dict[str, list[Recipe]] = {
     "tf.nn.softmax": [recipe(logits=VECTOR)],
     "tf.nn.log_softmax": [recipe(logits=VECTOR)],
 }
-del RECIPES["tf.nn.experimental.general_dropout"], RECIPES["tf.nn.fractional_avg_pool"]
-RECIPES["tf.nn.fractional_avg_pool"] = [recipe(value=TWO, pooling_ratio=[1.0, 1.5, 1.5, 1.0], seed=1)]
 
 MINIMUM, MAXIMUM = fixed(-1.0), fixed(1.0)
 CHANNELS = floats(2, 4)
 LOWS, HIGHS = fixed([-0.6, -0.5, -0.4, -0.5]), fixed([1.0, 1.0, 0.8, 0.9])
-
-
-def _quint8(tensor: Any) -> Any:
-    return tf.bitcast(tf.cast(tensor, tf.uint8), tf.quint8)
 
 
 RECIPES |= {
@@ -263,4 +258,3 @@ RECIPES |= {
         )
     ],
 }
-__all__ = ["RECIPES", "Floats", "Through"]

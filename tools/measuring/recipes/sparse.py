@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import tensorflow as tf
 
-from measuring.inputs import Floats, Ragged, Sparse
+from measuring.inputs import Ragged, Sparse
 from measuring.recipe import Recipe
 from measuring.recipes.short import MATRIX, VECTOR, as_int, fixed, floats, recipe
 
 SPARSE = Sparse()
 OTHER = Sparse(indices=((0, 0), (0, 3), (1, 1), (2, 3)))
-INDEXED = tf.IndexedSlices(tf.zeros([1]), tf.constant([0]))
 SEED = (1, 2)
 SEGMENTS = {"indices": tf.constant([0, 2, 1]), "segment_ids": tf.constant([0, 0, 1])}
 
@@ -21,7 +20,6 @@ RECIPES: dict[str, list[Recipe]] = {
     ],
     "tf.sparse.bincount": [recipe(values=tf.constant([0, 1, 1, 2]), weights=VECTOR)],
     "tf.sparse.concat": [recipe(axis=0, sp_inputs=[SPARSE, OTHER])],
-    "tf.sparse.cross": [],
     "tf.sparse.eye": [recipe(num_rows=2)],
     "tf.sparse.expand_dims": [recipe(sp_input=SPARSE, axis=0)],
     "tf.sparse.fill_empty_rows": [
@@ -30,9 +28,9 @@ RECIPES: dict[str, list[Recipe]] = {
     "tf.sparse.from_dense": [recipe(tensor=MATRIX)],
     "tf.sparse.map_values": [recipe(op=tf.square, args=[SPARSE])],
     "tf.sparse.mask": [
-        recipe(
-            call_with=lambda f, values: f(tf.IndexedSlices(values, tf.constant([0, 2, 4])), [2]),
-            values=floats(3, 2),
+        Recipe(
+            {"a.values": floats(3, 2)},
+            call=lambda f, **given: f(tf.IndexedSlices(given["a.values"], tf.constant([0, 2, 4])), [2]),
         )
     ],
     "tf.sparse.maximum": [recipe(sp_a=SPARSE, sp_b=OTHER)],
@@ -110,5 +108,3 @@ RECIPES: dict[str, list[Recipe]] = {
     "keras.random.randint": [recipe(shape=(4,), minval=as_int(0.0), maxval=as_int(5.0), seed=1)],
     "keras.random.shuffle": [recipe(x=VECTOR, seed=1)],
 }
-del RECIPES["tf.sparse.cross"]
-__all__ = ["RECIPES", "Floats"]
