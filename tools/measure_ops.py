@@ -89,6 +89,7 @@ def _state(table: Table, *, list_missing: bool) -> str:
         f"{len(table.symbols)} functions known under {names} names, {sum(verdicts.values())} arguments: "
         + ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common()),
         f"{len(table.missing)} not measured",
+        *(f"recipe of {symbol} fails: {problem}" for symbol, each in table.failed.items() for problem in each),
     ]
     if list_missing:
         lines += [f"  {symbol}: {reason}" for symbol, reason in table.missing.items()]

@@ -38,13 +38,13 @@ DOMAIN_WORDS = {"mixed": "of both signs", "unit": "in (0, 1)", "gt1": "above 1"}
 
 
 def row_of(public: Public) -> dict[str, Any]:
-    """The row of a function, or {"missing": reason}."""
+    """The row of a function, or {"missing": reason}. `failed`: what its other recipes raised."""
     reason = REASONS.get(public.symbol)
     if reason:
         return {"missing": reason}
     arguments: list[dict[str, Any]] = []
     dtypes: tuple[str, ...] = ()
-    problem = "takes no float tensor"
+    failed: list[str] = []
     worked = False
     for each, required in _recipes(public):
         if worked and not required:
@@ -52,7 +52,7 @@ def row_of(public: Public) -> dict[str, Any]:
         try:
             found, classes = _observed(public.function, each)
         except Exception as error:
-            problem = first_line(error)
+            failed.append(f"{each.variant}: {first_line(error)}" if each.variant else first_line(error))
             continue
         worked = True
         dtypes = dtypes or classes
@@ -61,8 +61,9 @@ def row_of(public: Public) -> dict[str, Any]:
             for more in with_floats_of_defaults(each, public.function):
                 arguments += _bonus(public.function, more)
     if not worked:
-        return {"missing": problem}
-    return _row(public, arguments, dtypes)
+        return {"missing": failed[-1] if failed else "takes no float tensor"}
+    row = _row(public, arguments, dtypes)
+    return row | {"failed": failed} if failed and required else row
 
 
 def _row(public: Public, arguments: list[dict[str, Any]], dtypes: tuple[str, ...]) -> dict[str, Any]:

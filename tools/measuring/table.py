@@ -22,6 +22,7 @@ class Table:
 
     symbols: dict[str, dict[str, Any]] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
+    failed: dict[str, list[str]] = field(default_factory=dict)  # recipes of known functions
 
     def text(self) -> str:
         """The data file: one symbol per line."""
@@ -74,6 +75,8 @@ def measure(wanted: Iterable[str] | None = None) -> Table:
         if "missing" in row:
             table.missing[public.symbol] = row["missing"]
         else:
+            if "failed" in row:
+                table.failed[public.symbol] = row.pop("failed")
             table.symbols[public.symbol] = row
     return table
 

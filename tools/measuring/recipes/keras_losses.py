@@ -15,6 +15,7 @@ SCORES = floats(3, 4)
 SEQUENCES = floats(2, 5, 4)
 LABELS = np.array([[1, 2], [2, 3]])
 CLASSES = labels(0, 1, 3)
+PAIRS, EMBEDDINGS = labels(0, 0, 1, 1, 2, 2), floats(6, 4)
 SIGNS = fixed([[1, -1, 1, -1], [-1, -1, 1, 1], [1, 1, -1, 1]])
 WITH_PROBABILITIES = (
     "binary_crossentropy binary_focal_crossentropy categorical_crossentropy categorical_focal_crossentropy dice "
@@ -85,8 +86,8 @@ RECIPES |= {
     "keras.losses.SparseCategoricalCrossentropy": [recipe(call_with=built, y_true=CLASSES, y_pred=PROBABILITIES)],
     "keras.losses.CategoricalGeneralizedCrossEntropy": [recipe(call_with=built, y_true=CLASSES, y_pred=PROBABILITIES)],
     "keras.losses.categorical_generalized_cross_entropy": [recipe(y_true=CLASSES, y_pred=PROBABILITIES, q=0.5)],
-    "keras.losses.Circle": [recipe(call_with=built, y_true=labels(0, 1, 0), y_pred=SCORES)],
-    "keras.losses.circle": [recipe(y_true=labels(0, 1, 0), y_pred=SCORES)],
+    "keras.losses.Circle": [recipe(call_with=built, y_true=PAIRS, y_pred=EMBEDDINGS)],
+    "keras.losses.circle": [recipe(y_true=PAIRS, y_pred=EMBEDDINGS)],
     "keras.losses.CTC": [recipe(call_with=built, y_true=LABELS, y_pred=SEQUENCES)],
     "keras.losses.ctc": [recipe(y_true=LABELS, y_pred=SEQUENCES)],
     "keras.losses.Hinge": [recipe(call_with=built, y_true=SIGNS, y_pred=PROBABILITIES)],

@@ -33,7 +33,7 @@ RECIPES |= {
     "tf.linalg.eigh": [recipe(tensor=DEFINITE)],
     "tf.linalg.eigvals": [recipe(tensor=MATRIX3)],
     "tf.linalg.eigvalsh": [recipe(tensor=DEFINITE)],
-    "tf.linalg.eigh_tridiagonal": [recipe(alpha=fixed([1.0, 2.0, 3.5, 5.0]), beta=fixed([0.3, 0.7, 0.4]))],
+    "tf.linalg.eigh_tridiagonal": [recipe(alpha=fixed([0.3, -1.2, 2.5, 0.7]), beta=fixed([1.1, -0.4, 0.6]))],
     "tf.linalg.global_norm": [recipe(t_list=[VECTOR, VECTOR])],
     "tf.linalg.logdet": [recipe(matrix=DEFINITE)],
     "tf.linalg.lstsq": [

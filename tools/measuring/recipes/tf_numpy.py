@@ -24,9 +24,17 @@ _RECIPES: dict[str, list[Recipe]] = {
     "ones": [recipe(shape=[2])],
     "pad": [recipe(array=VECTOR, pad_width=[[1, 1]], mode="constant")],
     "reshape": [recipe(a=VECTOR, newshape=[2, 2])],
+    "select": [
+        recipe(
+            condlist=[np.array([True, False, False, True]), np.array([False, True, False, False])],
+            choicelist=[VECTOR, VECTOR],
+            default=fixed(0.7),
+        )
+    ],
     "swapaxes": [recipe(a=MATRIX, axis1=0, axis2=1)],
     "take": [recipe(a=VECTOR, indices=[0, 2])],
     "take_along_axis": [recipe(arr=VECTOR, indices=[0, 2], axis=0)],
+    "tile": [recipe(a=VECTOR, reps=2)],
     "tri": [recipe(N=2)],
     "where": [recipe(condition=np.array([True, False, True, False]), x=VECTOR, y=VECTOR)],
     "zeros": [recipe(shape=[2])],
