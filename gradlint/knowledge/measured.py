@@ -128,7 +128,10 @@ def near_matches(symbol: str) -> tuple[str, ...]:
     same = [name for name in _canonical() if name.rpartition(".")[2] == last]
     near = difflib.get_close_matches(word, _canonical(), _NEAR, 0.75)
     inside = [f"{space}.{name}" for name in difflib.get_close_matches(last, _names_in(space), _NEAR, 0.6)]
-    return tuple(dict.fromkeys([*_by_likeness(word, same), *inside, *near]))[:_NEAR]
+    found: dict[str, str] = {}  # one name per function
+    for name in (*_by_likeness(word, same), *inside, *near):
+        found.setdefault(_canonical()[name], name)
+    return tuple(found.values())[:_NEAR]
 
 
 def _by_likeness(word: str, names: list[str]) -> list[str]:
