@@ -141,7 +141,7 @@ def test_a_parameter_is_asked_for_by_name_and_by_place() -> None:
     gather, normal, cast = measured("tf.gather"), measured("tf.random.stateless_normal"), measured("tf.cast")
 
     assert gather and (gather.verdict_of(0), gather.verdict_of("indices")) == (Verdict.PARTIAL_ZERO, Verdict.NONE)
-    assert normal and normal.parameters == ("shape", "seed", "mean", "stddev")
+    assert normal and normal.parameters == ("shape", "seed", "mean", "stddev", "dtype", "alg")
     assert (normal.verdict_of(1), normal.verdict_of(2), normal.verdict_of(9)) == (None, Verdict.FLOWS, None)
     assert cast and cast.verdict_of("x") is None
 

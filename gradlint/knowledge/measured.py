@@ -69,7 +69,7 @@ class MeasuredSymbol:
     aliases: tuple[str, ...] = ()
     arguments: tuple[MeasuredArgument, ...] = ()
     outputs: tuple[DtypeClass, ...] = ()
-    parameters: tuple[str, ...] = ()  # in the order of the signature, up to the last one measured
+    parameters: tuple[str, ...] = ()  # what can be given by place, in the order of the signature
     missing: str = ""
 
     def verdict_of(self, parameter: str | int) -> Verdict | None:
@@ -176,7 +176,7 @@ def _made(symbol: str) -> MeasuredSymbol:
         tuple(row.get("aliases", ())),
         arguments,
         tuple(DtypeClass(each) for each in row["outputs"]),
-        tuple(row.get("parameters") or dict.fromkeys(each.parameter for each in arguments)),
+        tuple(row["parameters"]),
     )
 
 

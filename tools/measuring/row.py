@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -70,21 +69,19 @@ def _row(public: Public, arguments: list[dict[str, Any]], dtypes: tuple[str, ...
     row: dict[str, Any] = {}
     if public.aliases:
         row["aliases"] = list(public.aliases)
-    parameters = _parameters(public.function, [each["name"] for each in arguments])
-    if parameters:
-        row["parameters"] = parameters
+    row["parameters"] = _parameters(public.function)
     row["outputs"] = list(dtypes)
     row["arguments"] = arguments
     return row
 
 
-def _parameters(function: Callable[..., Any], labels: list[str]) -> list[str]:
-    """The parameters up to the last that is measured, or none where the measured ones are simply the first."""
-    measured = list(dict.fromkeys(re.split(r"[ \[.]", label)[0] for label in labels))
-    names = [each.name for each in parameters_of(function)]
-    if measured == names[: len(measured)] or not set(measured) <= set(names):
-        return []
-    return names[: 1 + max(names.index(each) for each in measured)]
+def _parameters(function: Any) -> list[str]:
+    """The names of what can be given by place, in order; of a class, of what its objects are called with."""
+    if inspect.isclass(function):
+        function = function.call if issubclass(function, keras.losses.Loss) else function.update_state
+    by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    found = [each.name for each in parameters_of(function) if each.kind in by_place]
+    return [name for name in found if name not in ("self", "name")]
 
 
 def _recipes(public: Public) -> Iterator[tuple[Recipe, bool]]:
