@@ -11,7 +11,7 @@ import gc
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from gradlint.config import Settings
 from gradlint.deep_stack import on_deep_stack
 from gradlint.files.input_file import InputFile, UnreadableText, decode
 from gradlint.flow import FlowResult, analyse
+from gradlint.flow.events import SourcesStarved, TermStarved
 from gradlint.flow_report import GradientDecision
 from gradlint.gate import passes_gate
 from gradlint.rule import Finding, Place, Rule, all_rules
@@ -121,7 +122,19 @@ def _apply_rules(flow: FlowResult, filename: str, selected: frozenset[str]) -> I
                 yield internal_error(f"the rule {rule.code} ({rule.name})", error, filename)
                 continue
             if finding is not None:
-                yield stamped(rule, finding, filename)
+                yield stamped(rule, _explained(finding, event), filename)
+
+
+def _explained(finding: Finding, event: object) -> Finding:
+    """The finding with the verdict, the cause and the sources of its event, where the rule left them to it."""
+    if not isinstance(event, SourcesStarved | TermStarved):
+        return finding
+    return replace(
+        finding,
+        verdict=finding.verdict or event.verdict,
+        cause=finding.cause or event.cut.cause,
+        variables=finding.variables or tuple(source.name for source in event.sources),
+    )
 
 
 @lru_cache(maxsize=8)

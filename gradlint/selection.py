@@ -24,11 +24,19 @@ def find_rule(code_or_name: str) -> Rule | None:
 def no_such_rule(word: str) -> str:
     """One line about a word that names no rule, with the nearest one that does."""
     known = {rule.code: rule for rule in all_rules()} | {rule.name: rule for rule in all_rules()}
-    near = difflib.get_close_matches(word, known, 1) or difflib.get_close_matches(word.upper(), known, 1)
+    near = difflib.get_close_matches(word, known, 5) or difflib.get_close_matches(word.upper(), known, 5)
     if not near:
         return f'no rule "{word}"'
-    other = known[near[0]].name if near[0] == known[near[0]].code else known[near[0]].code
-    return f'no rule "{word}"; did you mean "{near[0]}" ({other})?'
+    # Codes differ in single characters: of equally close ones, the one that agrees in more places.
+    nearest = max(
+        near, key=lambda each: (_closeness(word, each), sum(a == b for a, b in zip(word, each, strict=False)))
+    )
+    other = known[nearest].name if nearest == known[nearest].code else known[nearest].code
+    return f'no rule "{word}"; did you mean "{nearest}" ({other})?'
+
+
+def _closeness(word: str, other: str) -> float:
+    return difflib.SequenceMatcher(None, other, word).ratio()
 
 
 def check_selector(word: str) -> None:

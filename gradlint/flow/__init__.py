@@ -44,15 +44,18 @@ def analyse(tree: ast.Module, text: str, settings: Settings) -> FlowResult:
     """What happens to gradients in this module."""
     from gradlint.flow.relevance import TRIGGERS, Relevance
 
+    relevance = None
     if not any(trigger in text for trigger in TRIGGERS):
-        return FlowResult()
+        relevance = Relevance(tree)
+        if not relevance.relevant:
+            return FlowResult()
     from gradlint.flow.entries import run_module
     from gradlint.flow.gradients import Gradients
     from gradlint.flow.interpreter import Interpreter
     from gradlint.flow.places import Places
     from gradlint.flow.symbols import canonical
 
-    it = connected(Interpreter(tree, Relevance(tree)))
+    it = connected(Interpreter(tree, relevance or Relevance(tree)))
     if any(mark in text for mark in ("disable_eager_execution", "disable_v2_behavior", "Session(", ".as_default()")):
         it.eager = None
     it.differentiable = frozenset(canonical(name) for name in settings.differentiable)

@@ -18,7 +18,7 @@ from gradlint.flow.objects import (
 )
 from gradlint.flow.scopes import Frame
 from gradlint.flow.tapes import bit_of
-from gradlint.flow.values import ANY_TAPE, How, Kind, Value, alternatives, constants
+from gradlint.flow.values import ANY_TAPE, DType, How, Kind, Value, alternatives, constants
 
 _SOURCE_KINDS = frozenset({Kind.UNKNOWN, Kind.TENSOR, Kind.VARIABLE, Kind.VARIABLES, Kind.SYMBOLIC})
 
@@ -107,7 +107,7 @@ def _consume(it: Interpreter, tape: Tape, node: ast.AST) -> None:
     if before is not None and tape.persistent is False and constants(before) == {True}:
         first = before.node
         if not it.expected:
-            it.events.append((TapeConsumed, node, it.frame, tape, it.doubt == 0 and it.joined == 0, first))
+            it.note(TapeConsumed, node, tape, first, certain=it.doubt == 0 and it.joined == 0)
     it.store.set(key, it.fresh(Kind.LITERAL, node, ref=True))
     if tape.persistent is False:
         # Asking a tape that is still open ends its recording (tf.GradientTape._pop_tape).
@@ -163,7 +163,7 @@ def _listed(it: Interpreter, sources: Value, node: ast.AST | None, fallback: str
             SourceAsked(text, value, _tracked_source(it, value), it.surely_tracked(value), members, open_members)
         )
         for part in parts_of_set(it, value):
-            found.append(_source(it, label_of(part, part.label or "a part"), part, text))
+            found.append(_source(it, part.label or label_of(part, "a part"), part, text))
 
     def walk(value: Value, node: ast.AST | None, text: str) -> None:
         if len(found) > 64:
@@ -254,7 +254,7 @@ def gradients_like(
 
     def one(source: Value) -> Value:
         kind = Kind.UNKNOWN if source.kind is Kind.UNKNOWN else Kind.TENSOR
-        return it.operation(node, over, label="gradient", how=How.GRADIENT, kind=kind)
+        return it.operation(node, over, label="gradient", how=How.GRADIENT, kind=kind, dtype=DType.FLOAT)
 
     if sources.kind is Kind.CONTAINER:
         items = it.items(sources)

@@ -13,6 +13,8 @@ from gradlint.flow.objects import (
     Container,
 )
 from gradlint.flow.operators import binary
+from gradlint.flow.rebinding import note_attribute, note_augmented, note_name
+from gradlint.flow.scopes import Frame
 from gradlint.flow.sequences import (
     element_of,
     extend_container,
@@ -22,7 +24,7 @@ from gradlint.flow.sequences import (
     set_item,
     unpack,
 )
-from gradlint.flow.values import ANY_TAPE, Kind, Value
+from gradlint.flow.values import ANY_TAPE, How, Kind, Value
 
 
 def it_none(it: Interpreter, node: ast.AST) -> Value:
@@ -71,7 +73,23 @@ def run_assign(it: Interpreter, node: ast.Assign) -> None:
     if not all(isinstance(target, ast.Tuple | ast.List) for target in node.targets):
         value = kept_for_later(it, value)  # unpacking consumes it at once
     for target in node.targets:
+        _note_rebinding(it, target, value, node)
         assign(it, target, value)
+
+
+def _note_rebinding(it: Interpreter, target: ast.expr, value: Value, statement: ast.stmt) -> None:
+    if value.how is not How.OPERATION:
+        return  # nothing is computed, so no variable is meant to change
+    if isinstance(target, ast.Name):
+        note_name(it, target.id, it.store.get((_frame_of(it, target.id).id, target.id)), value, statement)
+    elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+        owner = it.evaluate(target.value)
+        if owner.kind is Kind.INSTANCE:
+            note_attribute(it, ast.unparse(target), it.store.get((owner.ref.id, target.attr)), value, statement)
+
+
+def _frame_of(it: Interpreter, name: str) -> Frame:
+    return it.module if name in it.frame.names.global_ else it.frame
 
 
 def kept_for_later(it: Interpreter, value: Value) -> Value:
@@ -111,11 +129,16 @@ def run_augmented(it: Interpreter, node: ast.AugAssign) -> None:
         index = it.evaluate(target.slice)
         left = get_item(it, owner, index, target)
         place = partial(set_item, it, owner, index, node=target)
+    if note_augmented(it, left, node):
+        it.alive = False  # it raises
+        return
     if left.kind is Kind.CONTAINER and isinstance(left.ref, Container) and left.ref.type == "list":
         if isinstance(node.op, ast.Add):
             extend_container(it, left, right)  # in place: every alias sees it
             return
-    place(binary(it, node.op, left, right, node))
+    made = binary(it, node.op, left, right, node)
+    _note_rebinding(it, target, made, node)
+    place(made)
 
 
 def run_delete(it: Interpreter, node: ast.Delete) -> None:

@@ -6,11 +6,13 @@ import ast
 from dataclasses import dataclass, replace
 
 from gradlint.flow.asking import Asked, SourceAsked
+from gradlint.flow.cuts import DEAD_ENDS, feeds_trained_layers, in_graph, is_straight_through, raised, verdict_of
 from gradlint.flow.events import Cut, Making, Moment, TapeName
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.objects import Tape, Variable
 from gradlint.flow.places import Places
 from gradlint.flow.reach import Reach, WayStep, covers, way_between
+from gradlint.flow.rebinding import descends
 from gradlint.flow.values import How, Kind, Value, alternatives
 from gradlint.flow.ways import (
     ASSEMBLING,
@@ -40,6 +42,10 @@ class Outcome:
     trace: Trace = ()
     unknown: Value | None = None
     because: str = ""
+
+
+def _is_forward_outside(cut: Cut) -> bool:
+    return cut.cause is Cause.OUTSIDE_TAPE and cut.making is Making.FORWARD
 
 
 class Blame:
@@ -87,7 +93,7 @@ class Blame:
         return not any(way_between(self.it, [call], source, dead_ends=False) for call in found.calls[:16])
 
     def forward_outside(self, asked: Asked, source: SourceAsked, bits: int, found: Reach) -> Outcome | None:
-        """The model was called outside, only what is named like a loss runs inside: nearly always `None`."""
+        """The model's output is cut off or made outside, and only what is named like a loss follows: mostly `None`."""
         if (
             source.value.kind is not Kind.VARIABLES
             or covers(self.it, found, source, bits, trust_losses=True) is not None
@@ -95,7 +101,7 @@ class Blame:
             return None
         outcome = self.starved_outcome(asked, source, bits, touched=False)
         cut = outcome.cut
-        if cut is None or cut.cause is not Cause.OUTSIDE_TAPE or cut.making is not Making.FORWARD:
+        if cut is None or not (cut.cause in DEAD_ENDS or _is_forward_outside(cut)):
             return None
         return replace(outcome, cut=replace(cut, assumed=True))
 
@@ -117,11 +123,32 @@ class Blame:
     def unwatched(self, asked: Asked, source: SourceAsked, way: list[WayStep]) -> Outcome:
         node = asked.node
         variable = source.value.ref
-        if isinstance(variable, Variable) and variable.trainable is False and variable.node is not None:
-            node = creation(source.value)
+        rebound = self._rebound_from(asked, source)
+        if rebound is not None:
+            cut = self.plain_cut(asked, Cause.REBOUND, self.place_node(source.value, asked.tapes[-1][0]))
+            return Outcome(asked, source, Verdict.NONE, cut, self.trace(asked, source.text, way, None))
         cause = Cause.INTEGER if isinstance(variable, Variable) and variable.integer else Cause.NOT_WATCHED
+        if isinstance(variable, Variable) and variable.node is not None:
+            if variable.trainable is False or cause is Cause.INTEGER:
+                node = creation(source.value)
         cut = self.plain_cut(asked, cause, node)
         return Outcome(asked, source, Verdict.NONE, cut, self.trace(asked, source.text, way, None))
+
+    def _rebound_from(self, asked: Asked, source: SourceAsked) -> Value | None:
+        """The variable that stood at this place of the sources the last time, when a step of descent replaced it."""
+        if source.value.how is not How.OPERATION or source.value.node is None:
+            return None
+        position = asked.sources.index(source)
+        for other in self.it.asked:
+            if other.node is not asked.node or other.serial >= asked.serial:
+                continue
+            same = [each for each in other.sources if each.text == source.text]
+            same += other.sources[position : position + 1]
+            for each in same:
+                if each.value.kind is Kind.VARIABLE and descends(source.value, [each.value]):
+                    found: Value = each.value
+                    return found
+        return None
 
     def cut_on_way(
         self, asked: Asked, source: SourceAsked, way: list[WayStep], at: int, cause: Cause | None, bits: int
@@ -133,8 +160,8 @@ class Blame:
         is_target = last is way[-1].value and moment is not Moment.UNDER
         making, other, node = making_of(value), None, asked.node
         if cause is not None:
-            node = self.place_node(value, tape)
-        elif moment is Moment.UNDER and value.how is not How.OPAQUE_CALL:
+            return self.dead_end(asked, source, way, at, cause)
+        if moment is Moment.UNDER and value.how is not How.OPAQUE_CALL:
             cause = Cause.NOT_WATCHED
             node = self.it.watch_nodes.get((source.value.serial, tape.id), node)
         else:
@@ -168,6 +195,29 @@ class Blame:
             other,
             assumed,
             last.serial in self.it.held,
+        )
+        return Outcome(asked, source, Verdict.NONE, cut, self.trace(asked, source.text, way, at))
+
+    def dead_end(self, asked: Asked, source: SourceAsked, way: list[WayStep], at: int, cause: Cause) -> Outcome:
+        """No gradient passes an operation on the way, whatever recorded it: it is told where it stands."""
+        value = way[at].value
+        raises = raised(value, cause, asked)
+        verdict = verdict_of(way, at, raises)
+        node = value.node or asked.node
+        cut = Cut(
+            cause,
+            self.places.place(node),
+            self.places.code(node),
+            value is way[-1].value,
+            Moment.UNDER,
+            Making.OPERATION,
+            assumed=any(step.value.assumed for step in way if step.value.how is How.OPERATION),
+            symbol=value.label,
+            verdict=verdict,
+            raises=raises,
+            in_graph=bool(raises) and in_graph(value),
+            feeds_trained_layers=feeds_trained_layers(way, at),
+            straight_through=cause is Cause.STOPPED and is_straight_through(value),
         )
         return Outcome(asked, source, Verdict.NONE, cut, self.trace(asked, source.text, way, at))
 

@@ -23,7 +23,8 @@ from gradlint.flow.objects import (
     Transformed,
 )
 from gradlint.flow.sequences import MOST_WAYS
-from gradlint.flow.tensor_calls import plain_call
+from gradlint.flow.tensor_calls import TO_NUMBERS, plain_call
+from gradlint.flow.training import run_compile
 from gradlint.flow.transformed import call_transformed
 from gradlint.flow.values import How, Kind, Value, alternatives
 from gradlint.knowledge.conventions import computes_now, hands_out_objects
@@ -54,7 +55,7 @@ def call(it: Interpreter, function: Value, arguments: Arguments, node: ast.AST) 
         case Kind.LIBRARY:
             return call_object(it, function, arguments, node)
         case Kind.PLAIN:
-            return plain_call(it, (function, *arguments.every()), node)
+            return plain_call(it, f".{name_called(node)}", (function, *arguments.every()), node)
     return _opaque(it, function, arguments, node)
 
 
@@ -78,6 +79,10 @@ def _opaque(it: Interpreter, function: Value, arguments: Arguments, node: ast.AS
         first = arguments.positional[0]
         if first.kind is Kind.FUNCTION:  # strategy.run(step, args=(...)) on an unknown strategy
             return run_with_args(it, first, arguments, node)
+    if name in TO_NUMBERS and function.how is How.PART and not arguments.every():
+        return plain_call(it, f".{name}", function.inputs, node)  # of whatever: only numbers come out
+    if name == "compile" and function.how is How.PART:
+        run_compile(it, function.inputs[0], arguments, node)
     told = _told_by_settings(it, dotted_name(function, node), arguments, node)
     if told is not None:
         return told

@@ -16,7 +16,7 @@ from gradlint.flow.members import is_keras_family
 from gradlint.flow.names import bind_name
 from gradlint.flow.objects import Function, Transformed
 from gradlint.flow.state import FUEL_PER_ENTRY
-from gradlint.flow.training import batch_of_data
+from gradlint.flow.training import batch_of_data, judge_compiled
 from gradlint.flow.values import Kind, Value
 
 
@@ -33,6 +33,7 @@ def run_module(it: Interpreter) -> None:
         if value is not None and value.kind in (Kind.VARIABLE, Kind.LAYER, Kind.INSTANCE):
             it.escape(value, at=0)  # whoever imports the module has it
     _run_uncalled(it)
+    _entry(it, it.tree, lambda: judge_compiled(it))
 
 
 def _run_uncalled(it: Interpreter) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from gradlint.rule import Place, Trace
-from gradlint.verdicts import Cause
+from gradlint.verdicts import Cause, Verdict
 
 
 class Moment(Enum):
@@ -30,6 +30,25 @@ class Making(Enum):
     FORWARD = auto()  # a model, a layer or code that cannot be seen was called
     OPERATION = auto()
     GRADIENT = auto()
+
+
+class Rebinding(Enum):
+    """What became of a name that held a variable."""
+
+    STARVED = auto()  # it is asked for again, and is a tensor then
+    LOST = auto()  # a loop name or parameter that nothing reads afterwards
+    KEPT = auto()  # an attribute or global name: the next step meets a tensor
+
+
+class Misuse(Enum):
+    """What is wrong with a `tf.custom_gradient`."""
+
+    NONE = auto()  # its gradient function returns None
+    COUNT = auto()  # it returns another number of gradients than there are arguments
+    COUNT_IN_GRAPH = auto()  # the same in graph code
+    VARIABLES = auto()  # it reads a variable, and its gradient function does not accept `variables`
+    KEYWORDS = auto()  # tensors are passed by keyword: the gradient function is not used for them
+    KEYWORDS_IN_GRAPH = auto()  # the same in graph code, which refuses keywords
 
 
 class SourceSort(Enum):
@@ -57,6 +76,12 @@ class Cut:
     other_tape: str | None = None
     assumed: bool = False  # a call is taken for what its name says: nearly always, not surely
     kept: bool = False  # the value is kept on an object, and read again later
+    symbol: str = ""  # of the operation that cuts: a canonical name, a method (`.numpy`) or an operator
+    verdict: Verdict = Verdict.NONE
+    raises: str = ""  # the exception, where the gradient is not None but an error
+    in_graph: bool = False  # it is raised where a graph is traced, before any gradient is asked
+    feeds_trained_layers: bool = False  # what comes after the cut meets further variables
+    straight_through: bool = False  # an estimator that is stopped as a whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +103,9 @@ class Source:
     made_code: str
     watched_at: Place | None = None
     freshly_written: bool = False
+
+
+_PLURALS = ("trainable_variables", "trainable_weights")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +133,23 @@ class SourcesStarved:
         return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
     @property
+    def verdict(self) -> Verdict:
+        """What TensorFlow gives the sources."""
+        if self.cut.raises:
+            return Verdict.RAISES
+        # batch_jacobian fills in zeros for what is not connected (seen under TensorFlow 2.21: fixtures/GL115).
+        zeros = self.zero_for_unconnected or self.asked == "batch_jacobian"
+        return Verdict.ZERO if zeros else self.cut.verdict
+
+    @property
     def consequence(self) -> str:
         """The verdict in words."""
-        # batch_jacobian fills in zeros for what is not connected (seen under TensorFlow 2.21: fixtures/GL115).
-        verdict = "zero" if self.zero_for_unconnected or self.asked == "batch_jacobian" else "None"
-        many = len(self.sources) > 1 or self.sources[0].sort is SourceSort.VARIABLES
-        return f"{self.names} {'get' if many else 'gets'} {verdict}"
+        if self.verdict is Verdict.RAISES:
+            who = "graph code" if self.cut.in_graph else f"the {self.asked} of `{self.target}`"
+            return f"{who} raises {self.cut.raises}"
+        first = self.sources[0]
+        many = len(self.sources) > 1 or first.sort is SourceSort.VARIABLES or first.name.endswith(_PLURALS)
+        return f"{self.names} {'get' if many else 'gets'} {'zero' if self.verdict is Verdict.ZERO else 'None'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +162,11 @@ class TermStarved:
     target: str
     asked_at: Place
     trace: Trace
+
+    @property
+    def verdict(self) -> Verdict:
+        """The gradients of the sources lack this term."""
+        return Verdict.WRONG_UPDATE
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,4 +202,62 @@ class SymbolicSourceAsked:
 
     source: Source
     asked_at: Place
+    trace: Trace
+
+
+@dataclass(frozen=True, slots=True)
+class VariableRebound:
+    """A name that held a variable (or an element of a list of tensors) is bound to a newly computed tensor."""
+
+    name: str
+    rebinding: Rebinding
+    code: str
+    place: Place
+    assigning: str  # the call that would change the variable, or an empty string
+    certain: bool  # not when every loop may end after its first step
+    of_tensors: bool  # the name stands for an element of a list of tensors
+    trace: Trace
+
+
+@dataclass(frozen=True, slots=True)
+class VariableAugmented:
+    """`variable -= value` on a tf.Variable, which raises RuntimeError. Not `certain`: an attribute may have changed."""
+
+    name: str
+    code: str
+    place: Place
+    assigning: str
+    certain: bool
+    trace: Trace
+
+
+@dataclass(frozen=True, slots=True)
+class CustomGradientMisused:
+    """A `tf.custom_gradient` that gives no gradient, or that TensorFlow refuses."""
+
+    misuse: Misuse
+    place: Place
+    code: str
+    detail: str  # the variable, the counts, or the consequence for the sources
+    trace: Trace
+    variables: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BooleanProduct:
+    """`*` between a boolean tensor and numbers: the result is boolean."""
+
+    code: str
+    place: Place
+    mask: str
+    trace: Trace
+
+
+@dataclass(frozen=True, slots=True)
+class UnregisteredOperation:
+    """A gradient is asked through an operation for which TensorFlow has none registered, not even None."""
+
+    cut: Cut
+    sources: tuple[Source, ...]
+    target: str
     trace: Trace

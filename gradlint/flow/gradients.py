@@ -13,27 +13,24 @@ from dataclasses import replace
 from gradlint.flow import events
 from gradlint.flow.asking import Asked, SourceAsked
 from gradlint.flow.blame import Blame, Outcome
-from gradlint.flow.events import Cut, Moment, Source, SourceSort, SourcesStarved, TermStarved
+from gradlint.flow.cuts import OF_PARTS, OF_PARTS_UPSTREAM
+from gradlint.flow.events import Cut, Rebinding, Source, SourceSort, SourcesStarved, TermStarved
 from gradlint.flow.interpreter import Interpreter
-from gradlint.flow.objects import Tape, Variable
+from gradlint.flow.notes import Notes, order
+from gradlint.flow.objects import Variable
 from gradlint.flow.places import Places
-from gradlint.flow.reach import Reach, covers, reach, surely_flows, touches, way_between
-from gradlint.flow.scopes import Frame
+from gradlint.flow.reach import Reach, WayStep, covers, reach, surely_flows, touches, unregistered, way_between
+from gradlint.flow.terms import Terms, bits_of
 from gradlint.flow.values import How, Kind, Value, alternatives
 from gradlint.flow.ways import (
     Sameness,
     contains,
-    first_cut,
     is_slice,
-    last_outside,
-    making_of,
-    moment_of,
     origin_of,
     sameness,
-    summands,
 )
 from gradlint.flow_report import GradientDecision, SourceDecision
-from gradlint.rule import Place, Step, Trace
+from gradlint.rule import Place
 from gradlint.verdicts import Cause, Verdict
 
 
@@ -44,6 +41,7 @@ class Gradients:
         self.it = it
         self.places = places
         self.blame = Blame(it, places)
+        self.notes = Notes(it, places)
         self.events: list[object] = []
         self.decisions: list[GradientDecision] = []
 
@@ -52,10 +50,17 @@ class Gradients:
         by_call: dict[ast.AST, list[Asked]] = {}
         for asked in self.it.asked:
             by_call.setdefault(asked.node, []).append(asked)
-        for node, every in sorted(by_call.items(), key=lambda item: _order(item[0])):
+        for node, every in sorted(by_call.items(), key=lambda item: order(item[0])):
             self._conclude_call(node, every)
-        self._conclude_noted()
+        self._add_noted()
         self._conclude_unreached(by_call)
+
+    def _add_noted(self) -> None:
+        """What was noted while code ran; not twice what a gradient call showed already."""
+        rebound = {each.place.row for each in self.events if isinstance(each, events.VariableRebound)}
+        for event in self.notes.as_events():
+            if not isinstance(event, events.VariableRebound) or event.place.row not in rebound:
+                self.events.append(event)
 
     def _conclude_unreached(self, by_call: dict[ast.AST, list[Asked]]) -> None:
         """Gradient calls that no way led to are undecided, and said to be."""
@@ -81,14 +86,18 @@ class Gradients:
         decided: list[SourceDecision] = []
         starved: dict[tuple[Place, Cause], list[Outcome]] = {}
         whole = {text for text, found in outcomes.items() if not found[0].source.within and _fault(found) is not None}
+        faults = {text: _fault(found) for text, found in outcomes.items()}
         for text, found in outcomes.items():
-            fault = _fault(found)
+            fault = faults[text]
+            if fault is not None and _is_integer_source(fault) and not all(faults.values()):
+                decided.append(SourceDecision(text, Verdict.NONE, Cause.INTEGER, self.places.place(node)))
+                continue  # a counter beside what is trained
             within = found[0].source.within
             if within:
                 # A part of a set: told only where it starves alone, and not for what the loss leaves out.
                 if within in whole or fault is None or fault.cut is None:
                     continue
-                if fault.cut.cause not in (Cause.OUTSIDE_TAPE, Cause.WRONG_TAPE):
+                if not _told_of_parts(fault.cut):
                     continue
             if fault is not None and fault.cut is not None:
                 starved.setdefault((fault.cut.place, fault.cut.cause), []).append(fault)
@@ -116,7 +125,9 @@ class Gradients:
         )
         for asked in every[:8]:
             if asked.certain:
-                self._terms(asked, {text for text, found in outcomes.items() if _fault(found) is None})
+                self._unregistered(asked)
+                told = {each.source.text for group in starved.values() for each in group}
+                self._terms(asked, {text for text, found in outcomes.items() if _fault(found) is None}, told)
 
     def _decision(self, text: str, found: list[Outcome]) -> SourceDecision:
         unknown = next((each for each in found if each.verdict is None), None)
@@ -134,9 +145,7 @@ class Gradients:
         if not asked.tapes:
             because = asked.because or "the tape cannot be told"
             return [Outcome(asked, source, None, because=because) for source in asked.sources]
-        bits = 0
-        for _, bit in asked.tapes:
-            bits |= 1 << bit
+        bits = bits_of(asked)
         found = reach(self.it, asked.targets, bits)
         outcomes = [self._outcome(asked, source, bits, found) for source in asked.sources]
         if len(outcomes) > 1 and any(sameness(asked, source) is not Sameness.NO for source in asked.sources):
@@ -162,7 +171,7 @@ class Gradients:
         if same is Sameness.POSSIBLE and not sure:
             return Outcome(asked, source, None, because="the target may be the source itself")
         touched = touches(found, source)
-        handed_out = self._handed_out(source)
+        handed_out = self._handed_out(source) if not found.is_closed else None
         if handed_out is not None and not touched and not self.blame.all_elsewhere(asked, bits):
             return Outcome(asked, source, None, unknown=handed_out, because=handed_out.because)
         if touched and source.tracked & bits:
@@ -211,8 +220,22 @@ class Gradients:
         assert outcome.cut is not None
         asked = outcome.asked
         sources = tuple(self._source(each) for each in group)
+        if outcome.cut.cause is Cause.REBOUND:
+            names = "` and `".join(each.name for each in sources[:3])
+            node = self.blame.place_node(outcome.source.value, asked.tapes[-1][0])
+            return self.notes.rebound(names, Rebinding.STARVED, node, outcome.trace, certain=not outcome.cut.assumed)
+        if outcome.cut.cause is Cause.UNREGISTERED_OP:
+            target = self.places.code(asked.target_node) if asked.target_node is not None else "the loss"
+            return events.UnregisteredOperation(outcome.cut, sources, target, outcome.trace)
+        if outcome.cut.cause is Cause.CUSTOM_GRADIENT:
+            return self._misused(outcome, sources)
         if outcome.source.value.kind is Kind.SYMBOLIC:
             return events.SymbolicSourceAsked(sources[0], self.places.place(asked.node), outcome.trace)
+        return self._starved_by(outcome, sources)
+
+    def _starved_by(self, outcome: Outcome, sources: tuple[Source, ...]) -> SourcesStarved:
+        asked = outcome.asked
+        assert outcome.cut is not None
         return SourcesStarved(
             outcome.cut,
             sources,
@@ -271,94 +294,59 @@ class Gradients:
                     return SourceSort.DERIVED
         return SourceSort.TENSOR
 
-    def _terms(self, asked: Asked, flowing: set[str]) -> None:
-        """Summands of the target that depend on a source only by what no tape recorded."""
-        if not asked.tapes or len(asked.targets) != 1 or not flowing:
-            return
-        terms = summands(asked.targets[0])
-        if len(terms) < 2:
-            return
-        bits = 0
-        for _, bit in asked.tapes:
-            bits |= 1 << bit
-        tape = asked.tapes[-1][0]
-        whole = reach(self.it, asked.targets, bits)
-        for term in terms:
-            found = reach(self.it, [term], bits)
-            starved: list[Outcome] = []
-            for source in asked.sources:
-                if source.text not in flowing or not touches(whole, source) or touches(found, source):
-                    continue
-                if covers(self.it, found, source, bits) is not None:
-                    continue
-                way = way_between(self.it, [term], source, dead_ends=False)
-                at, cause = first_cut(way, bits) if way else (None, None)
-                if at is None or cause is not None:
-                    continue
-                value = way[at].value
-                moment = moment_of(value, tape)
-                if moment is Moment.UNDER or any(step.value.label == "loop" for step in way):
-                    continue
-                last = last_outside(way[at:], tape)
-                if last.possible:
-                    continue  # recorded by another tape: a running total, not a forgotten term
-                node = self.blame.place_node(last, tape)
-                cut = Cut(
-                    Cause.OUTSIDE_TAPE, self.places.place(node), self.places.code(node), False, moment, making_of(value)
-                )
-                starved.append(Outcome(asked, source, Verdict.NONE, cut, self.blame.trace(asked, source.text, way, at)))
-            if starved and starved[0].cut is not None:
-                self.events.append(
-                    TermStarved(
-                        starved[0].cut,
-                        tuple(self._source(each) for each in starved),
-                        self.blame.tape_name(tape),
-                        self.places.code(asked.target_node) if asked.target_node is not None else "the loss",
-                        self.places.place(asked.node),
-                        starved[0].trace,
-                    )
-                )
+    def _unregistered(self, asked: Asked) -> None:
+        """Operations that make the gradient call raise, whatever else leads to the target."""
+        bits = bits_of(asked)
+        for target in asked.targets if asked.tapes else ():
+            for value, given in unregistered(self.it, target, asked.sources, bits):
+                for source in asked.sources:
+                    way = way_between(self.it, [given], source, dead_ends=False)
+                    if way:
+                        way = [*way, WayStep(value, Cause.UNREGISTERED_OP)]
+                        outcome = self.blame.dead_end(asked, source, way, len(way) - 1, Cause.UNREGISTERED_OP)
+                        self.events.append(self._starved([outcome]))
+                        break
 
-    def _conclude_noted(self) -> None:
-        consumed: dict[ast.AST, list[tuple[Tape, bool, ast.AST | None]]] = {}
-        for noted in self.it.events:
-            if noted[0] is events.TapeConsumed:
-                _, node, _, tape, certain, first = noted
-                consumed.setdefault(node, []).append((tape, certain, first))
-            elif noted[0] is events.KerasVariableWatched:
-                _, node, _, variable, certain = noted
-                if certain:
-                    place = self.places.place(node)
-                    self.events.append(events.KerasVariableWatched(variable.name, self.places.code(node), place))
-            elif noted[0] is events.GradientsAskedInEager:
-                _, node, frame, certain = noted
-                if certain:
-                    self.events.append(events.GradientsAskedInEager(self.places.place(node), self._calls(frame, node)))
-        for node, found in sorted(consumed.items(), key=lambda item: _order(item[0])):
-            tape, certain, first = next((each for each in found if each[1]), found[0])
-            asked = [each for each in self.it.asked if each.node is node]
-            if not certain and len(found) < len(asked):
-                continue
-            first_place = self.places.place(first) if first is not None else self.places.place(node)
-            name = self.blame.tape_name(tape)
-            trace = (
-                Step(f"`{name.name}` opened here", name.place),
-                Step("asked for the first time here", first_place),
-                Step("asked again here", self.places.place(node)),
+    def _terms(self, asked: Asked, flowing: set[str], told: set[str]) -> None:
+        """Summands of the target that give the sources nothing, although they depend on them."""
+        if not asked.tapes:
+            return
+        for starved in Terms(self.it, self.blame, asked, bits_of(asked)).starved(flowing, told):
+            first = starved[0]
+            assert first.cut is not None
+            self.events.append(
+                TermStarved(
+                    first.cut,
+                    tuple(self._source(each) for each in starved),
+                    self.blame.tape_name(asked.tapes[-1][0]),
+                    self.places.code(asked.target_node) if asked.target_node is not None else "the loss",
+                    self.places.place(asked.node),
+                    first.trace,
+                )
             )
-            self.events.append(events.TapeConsumed(name, self.places.place(node), first_place, trace))
 
-    def _calls(self, frame: Frame, node: ast.AST) -> Trace:
-        steps = [
-            Step(f"`{each.name}` called here", self.places.place(each.call_node))
-            for each in reversed(frame.callers())
-            if each.call_node is not None
-        ]
-        return (*steps, Step("gradients asked here", self.places.place(node)))
+    def _misused(self, outcome: Outcome, sources: tuple[Source, ...]) -> events.CustomGradientMisused:
+        cut = outcome.cut
+        assert cut is not None
+        starved = self._starved_by(outcome, sources)
+        names = tuple(each.name for each in sources)
+        return events.CustomGradientMisused(
+            events.Misuse.NONE, cut.place, cut.code, starved.consequence, outcome.trace, names
+        )
 
 
-def _order(node: ast.AST) -> tuple[int, int]:
-    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+def _is_integer_source(outcome: Outcome) -> bool:
+    """Whether the source is an integer variable itself."""
+    return outcome.cut is not None and outcome.cut.cause is Cause.INTEGER and not outcome.cut.symbol
+
+
+def _told_of_parts(cut: Cut) -> bool:
+    """Whether a part of a set of variables that starves alone is a fault, and not the author's plan."""
+    if cut.cause in (Cause.OUTSIDE_TAPE, Cause.WRONG_TAPE) or cut.cause in OF_PARTS:
+        return True
+    if cut.cause in OF_PARTS_UPSTREAM:
+        return cut.feeds_trained_layers
+    return cut.straight_through
 
 
 def _fault(found: list[Outcome]) -> Outcome | None:
@@ -370,4 +358,7 @@ def _fault(found: list[Outcome]) -> Outcome | None:
             return outcome
     if all(outcome.verdict is Verdict.NONE for outcome in found):
         return found[-1]
+    for outcome in found:
+        if outcome.cut is not None and outcome.cut.cause is Cause.REBOUND:
+            return replace(outcome, cut=replace(outcome.cut, assumed=True))  # unless every loop ends after one step
     return None

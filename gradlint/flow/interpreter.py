@@ -14,6 +14,7 @@ from typing import Any
 from gradlint.flow.heap import Heap
 from gradlint.flow.objects import (
     HeapObject,
+    Variable,
 )
 from gradlint.flow.state import RECORDING, Exits, OutOfFuel
 from gradlint.flow.store import Delta, Key
@@ -44,12 +45,17 @@ class Interpreter(Heap):
         followed = surely = 0
         for value in inputs:
             for leaf in self.leaves(value):
-                if leaf.kind is Kind.LITERAL or (leaf.kind is Kind.PLAIN and not leaf.dead):
+                if leaf.kind is Kind.LITERAL or (leaf.kind is Kind.PLAIN and not leaf.dead and not leaf.inputs):
                     continue
                 taken = self._read_now(leaf, node) if leaf.kind in (Kind.VARIABLE, Kind.VARIABLES) else leaf
                 flat.append(taken)
                 followed |= self.tracked(taken)
                 surely |= self.surely_tracked(taken)
+        cuts = tuple((leaf, cause) for value, cause in dead for leaf in self.leaves(value))
+        for leaf, cause in cuts:
+            if cause is Cause.UNREGISTERED_OP:  # recorded like any other; asking for the gradient raises
+                followed |= self.tracked(leaf)
+                surely |= self.surely_tracked(leaf)
         sure, possible = self.recording()
         made = Value(
             kind,
@@ -57,7 +63,7 @@ class Interpreter(Heap):
             self.tick(),
             ref=ref,
             inputs=tuple(flat),
-            dead=tuple((leaf, cause) for value, cause in dead for leaf in self.leaves(value)),
+            dead=cuts,
             possible=possible & followed,
             sure=sure & surely,
             node=node,
@@ -85,9 +91,15 @@ class Interpreter(Heap):
             sure=sure & surely, node=node, frame=self.frame, label="read",
         )  # fmt: skip
 
-    def plain(self, node: ast.AST | None = None, inputs: Iterable[Value] = (), cause: Cause | None = None) -> Value:
+    def plain(
+        self,
+        node: ast.AST | None = None,
+        inputs: Iterable[Value] = (),
+        cause: Cause | None = None,
+        label: str = "",
+    ) -> Value:
         """A Python or NumPy object; `inputs` are the tensors whose numbers it holds, cut off by `cause`."""
-        value = self.fresh(Kind.PLAIN, node)
+        value = self.fresh(Kind.PLAIN, node, label=label)
         if cause is not None:
             value.dead = tuple((leaf, cause) for each in inputs for leaf in self.leaves(each))
         return value
@@ -118,6 +130,16 @@ class Interpreter(Heap):
             value.possible = self.recording()[1]
             value.label, value.assumed = "call", True
         return value
+
+    def write_state(self, owner: Value, written: Iterable[Value], node: ast.AST) -> None:
+        """A variable, or all those of a layer, take over numbers: remember from what they were computed."""
+        values = [leaf for value in written for leaf in self.leaves(value) if leaf.kind is not Kind.LITERAL]
+        if values and isinstance(owner.ref, HeapObject):
+            stored = self.operation(node, (), label="state", dead=tuple((value, Cause.STATE) for value in values))
+            behind = owner.ref.owner if isinstance(owner.ref, Variable) else None
+            for each in (owner.ref, behind):
+                if each is not None:
+                    self.written_state.setdefault(each.id, []).append(stored)
 
     def unknown(self, node: ast.AST | None, because: str, inputs: Iterable[Value] = ()) -> Value:
         """A value that the analysis gave up on: it may be anything that has escaped, variables included."""

@@ -23,14 +23,14 @@ from gradlint.flow.objects import (
     LibraryObject,
     Variable,
 )
+from gradlint.flow.tensor_calls import plain_call
 from gradlint.flow.training import run_compile, run_fit
 from gradlint.flow.values import How, Kind, Value
-from gradlint.verdicts import Cause
 
 #: Methods of Keras layers and models that are modelled (the rest is opaque).
 _WITHOUT_RESULT = frozenset(
     """
-    add_metric summary save save_weights load_weights set_weights count_params get_config reset_metrics reset_states
+    add_metric summary save save_weights load_weights count_params get_config reset_metrics reset_states
     to_json compute_output_shape build_from_config quantize _set_inputs compute_metrics compiled_metrics
     """.split()
 )
@@ -165,14 +165,14 @@ def call_keras_method(it: Interpreter, receiver: Value, name: str, arguments: Ar
         case "add_weight" | "add_variable":
             return add_weight(it, receiver, arguments, node)
         case "compile":
-            run_compile(it, receiver, arguments)
+            run_compile(it, receiver, arguments, node)
             return it.plain(node)
         case "fit" | "train_on_batch" | "fit_generator":
             run_fit(it, receiver, arguments, node)
             return it.plain(node)
         case "predict" | "predict_on_batch" | "get_weights" | "evaluate" | "test_on_batch":
-            cut = ((variable_set(it, receiver, "weights", node), Cause.LEFT_TENSORFLOW),)
-            return it.operation(node, (), label=name, kind=Kind.PLAIN, dead=cut)
+            held = (*arguments.every(), variable_set(it, receiver, "weights", node))
+            return plain_call(it, name, held, node)
         case "build":
             if receiver.kind is Kind.INSTANCE:
                 build_once(it, receiver, node)
@@ -189,6 +189,9 @@ def call_keras_method(it: Interpreter, receiver: Value, name: str, arguments: Ar
             if not it.relevance.regularises:
                 return plain
             return it.join([plain, it.operation(node, (*given, weights), label=name)])
+        case "set_weights":
+            it.write_state(receiver, arguments.every(), node)
+            return it.plain(node)
         case "get_layer":
             return part_of(it, receiver, node) if receiver.kind is Kind.LAYER else it.part(receiver, node)
         case "add" if receiver.kind is Kind.LAYER:

@@ -24,7 +24,8 @@ from gradlint.flow.objects import (
     SymbolicCall,
 )
 from gradlint.flow.sequences import known_elements
-from gradlint.flow.values import How, Kind, Value
+from gradlint.flow.values import DType, How, Kind, Value
+from gradlint.verdicts import Cause
 
 
 def make_layer(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AST) -> Value:
@@ -141,11 +142,7 @@ def call_layer(it: Interpreter, layer: Value, arguments: Arguments, node: ast.AS
     name = owner.symbol.rpartition(".")[2]
     if name == "Lambda" and owner.parts and owner.parts[0].kind is Kind.FUNCTION:
         return it.call(owner.parts[0], Arguments(arguments.positional), node)
-    if (
-        owner.sequence is not None
-        and any(each.kind is Kind.INSTANCE for each in owner.sequence)
-        and arguments.positional
-    ):
+    if owner.sequence is not None and any(_runs_own_code(each) for each in owner.sequence) and arguments.positional:
         return _run_sequence(it, owner.sequence, arguments, node)
     if owner.outputs is not None and arguments.positional and _has_own_layers(owner):
         forget_losses(it, layer)
@@ -157,7 +154,23 @@ def call_layer(it: Interpreter, layer: Value, arguments: Arguments, node: ast.AS
         made = [it.operation(node, inputs, label="call") for _ in outputs.elements]
         _connect_outputs(made, outputs.elements)
         return it.container(owner.outputs.ref.type, Items(tuple(made), outputs.keys, outputs.exact), node)
-    return it.operation(node, inputs, label="call")
+    return it.operation(node, inputs, label="call", dtype=_dtype_of(layer))
+
+
+_FLOAT_LAYERS = (
+    "Dense", "Conv", "Embedding", "LSTM", "GRU", "SimpleRNN", "Batch", "Layer", "Group", "MultiHead", "Attention",
+    "Separable", "Depthwise", "AveragePooling", "Global", "Dropout", "Activation", "ReLU", "LeakyReLU", "PReLU", "ELU",
+    "Softmax", "EinsumDense", "Bidirectional",
+)  # fmt: skip
+
+
+def _dtype_of(layer: Value) -> DType:
+    """What a layer computes: floats, where its kind or that of the last layer of the model tells."""
+    owner: Layer = layer.ref
+    if owner.sequence:
+        last = owner.sequence[-1]
+        return _dtype_of(last) if last.kind is Kind.LAYER else DType.UNKNOWN
+    return DType.FLOAT if owner.symbol.rpartition(".")[2].startswith(_FLOAT_LAYERS) else DType.UNKNOWN
 
 
 def _connect_outputs(made: list[Value], symbolic: tuple[Value, ...]) -> None:
@@ -198,7 +211,14 @@ def _run_sequence(it: Interpreter, sequence: tuple[Value, ...], arguments: Argum
 
 
 def _has_own_layers(owner: Layer) -> bool:
-    return any(part.kind is Kind.INSTANCE for part in owner.parts)
+    return any(_runs_own_code(part) for part in owner.parts)
+
+
+def _runs_own_code(layer: Value) -> bool:
+    """Whether calling the layer runs code of this file: a class of its own, or a Lambda."""
+    if layer.kind is Kind.LAYER:
+        return layer.ref.symbol.endswith(".Lambda") and bool(layer.ref.parts)
+    return layer.kind is Kind.INSTANCE
 
 
 def _replay(it: Interpreter, owner: Layer, arguments: Arguments, node: ast.AST) -> Value:
@@ -245,7 +265,19 @@ def call_instance(it: Interpreter, instance: Value, arguments: Arguments, node: 
         return it.call(bind_method(it, own, instance, node), arguments, node)
     if is_keras_family(cls):
         return call_keras_instance(it, instance, arguments, node)
+    own = class_attribute(it, cls, "call")
+    if own is not None and _is_family(cls, "keras.losses.") and not instance.ref.open_self:
+        per_sample = it.call(bind_method(it, own, instance, node), arguments, node)
+        return it.operation(node, (per_sample,), label="keras.losses.Loss")
+    if _is_family(cls, "keras.metrics."):
+        cut = tuple((value, Cause.STATE) for value in arguments.every())
+        return it.operation(node, (), label="keras.metrics.Metric", dead=cut)
     return it.opaque_call(node, (instance, *arguments.every()), f"`__call__` of `{cls.name}` cannot be seen")
+
+
+def _is_family(cls: Class, space: str) -> bool:
+    """Whether the class inherits from a class of this namespace."""
+    return any(family.startswith(space) for family in cls.families)
 
 
 def call_keras_instance(it: Interpreter, instance: Value, arguments: Arguments, node: ast.AST) -> Value:

@@ -64,25 +64,23 @@ from gradlint.flow.tensor_calls import (
     cast_call,
     clip_by_global_norm,
     clone_call,
+    constant_call,
     device_context,
-    first_dead,
     input_call,
     leave_tensorflow,
     load_model,
     loss_by_name,
-    pair_call,
     plain_call,
+    resize_call,
     split_call,
     tf_gradients,
     top_k,
     unstack,
     variable_call,
-    where_call,
 )
 from gradlint.flow.transformed import caching_decorator, function_wrapper, identity_decorator, transformer
 from gradlint.flow.values import Kind, Value
 from gradlint.knowledge.effects import effect_of
-from gradlint.verdicts import Cause
 
 #: Namespaces whose functions make objects or have effects, and touch no gradient.
 _OBJECT_SPACES = (
@@ -102,18 +100,19 @@ def call_symbol(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AS
         return handler(it, arguments, node)
     root = symbol.split(".", maxsplit=1)[0]
     if root == "builtins":
-        return plain_call(it, arguments.every(), node)
+        return plain_call(it, symbol, arguments.every(), node)
     if symbol.startswith("tf.data."):
         for argument in arguments.every():
             it.escape(argument)
-        return it.fresh(Kind.LIBRARY, node, ref=LibraryObject(it.new_id(), "tf.data.Dataset"))
+        made_of = tuple(leaf for argument in arguments.every() for leaf in it.leaves(argument))
+        return it.fresh(Kind.LIBRARY, node, ref=LibraryObject(it.new_id(), "tf.data.Dataset", made_of))
     if is_layer_symbol(symbol):
         return make_layer(it, symbol, arguments, node)
     effect = effect_of(symbol)
     if effect is not None:
         return apply_effect(it, symbol, arguments, node)
     if root in PLAIN_ROOTS:
-        return plain_call(it, arguments.every(), node)
+        return plain_call(it, symbol, arguments.every(), node)
     name = symbol.rpartition(".")[2]
     if root in ("tf", "keras") and (name[:1].isupper() or symbol.startswith(_OBJECT_SPACES)):
         made = LibraryObject(it.new_id(), symbol, arguments.positional, tuple(arguments.keywords.items()))
@@ -173,23 +172,13 @@ SYMBOLS: dict[str, Handler] = {
     "tf.dtypes.cast": cast_call,
     "keras.ops.cast": cast_call,
     "keras.backend.cast": cast_call,
-    "tf.where": where_call,
-    "keras.ops.where": where_call,
-    "tf.fill": first_dead(Cause.NON_DIFFERENTIABLE, 0),
-    "keras.ops.full": first_dead(Cause.NON_DIFFERENTIABLE, 0),
-    "tf.experimental.numpy.full": first_dead(Cause.NON_DIFFERENTIABLE, 0),
-    "tf.gather": first_dead(Cause.NON_DIFFERENTIABLE, 1),
-    "tf.gather_nd": first_dead(Cause.NON_DIFFERENTIABLE, 1),
-    "keras.ops.take": first_dead(Cause.NON_DIFFERENTIABLE, 1),
-    "keras.ops.take_along_axis": first_dead(Cause.NON_DIFFERENTIABLE, 1),
-    "tf.boolean_mask": first_dead(Cause.NON_DIFFERENTIABLE, 1),
-    "tf.nn.embedding_lookup": first_dead(Cause.NON_DIFFERENTIABLE, 1),
+    "tf.saturate_cast": cast_call,
+    "keras.ops.saturate_cast": cast_call,
+    "tf.image.convert_image_dtype": cast_call,
+    "tf.image.resize": resize_call,
+    "tf.constant": constant_call,
     "tf.math.top_k": top_k,
     "tf.nn.top_k": top_k,
-    "tf.nn.moments": pair_call("tf.nn.moments"),
-    "keras.ops.moments": pair_call("keras.ops.moments"),
-    "tf.linalg.eigh": pair_call("tf.linalg.eigh"),
-    "tf.linalg.qr": pair_call("tf.linalg.qr"),
     "tf.clip_by_global_norm": clip_by_global_norm,
     "tf.split": split_call,
     "keras.ops.split": split_call,
@@ -207,18 +196,15 @@ SYMBOLS: dict[str, Handler] = {
     "tf.control_dependencies": device_context,
     "tf.print": no_effect,
     "tf.summary.scalar": no_effect,
-    "tf.size": lambda it, arguments, node: it.fresh(Kind.TENSOR, node),
-    "tf.shape": lambda it, arguments, node: it.fresh(Kind.TENSOR, node),
-    "tf.rank": lambda it, arguments, node: it.fresh(Kind.TENSOR, node),
     "keras.ops.shape": lambda it, arguments, node: it.plain(node),
     "keras.ops.size": lambda it, arguments, node: it.plain(node),
     "keras.ops.ndim": lambda it, arguments, node: it.plain(node),
     "keras.backend.int_shape": lambda it, arguments, node: it.plain(node),
     "keras.backend.floatx": lambda it, arguments, node: it.plain(node),
     "keras.backend.epsilon": lambda it, arguments, node: it.plain(node),
-    "keras.ops.convert_to_numpy": leave_tensorflow,
-    "keras.backend.get_value": leave_tensorflow,
-    "keras.backend.eval": leave_tensorflow,
+    "keras.ops.convert_to_numpy": leave_tensorflow("keras.ops.convert_to_numpy"),
+    "keras.backend.get_value": leave_tensorflow("keras.backend.get_value"),
+    "keras.backend.eval": leave_tensorflow("keras.backend.eval"),
     "keras.Input": input_call,
     "keras.models.clone_model": clone_call,
     "keras.models.load_model": load_model,
@@ -290,7 +276,7 @@ SYMBOLS: dict[str, Handler] = {
     "builtins.map": map_builtin,
     "builtins.filter": filter_call,
     "builtins.sum": sum_call,
-    "math.fsum": leave_tensorflow,
+    "math.fsum": leave_tensorflow("math.fsum"),
     "builtins.max": minmax,
     "builtins.min": minmax,
     "builtins.abs": absolute,

@@ -14,6 +14,7 @@ from gradlint.flow.objects import (
 from gradlint.flow.sequences import element_of, known_elements
 from gradlint.flow.store import Delta
 from gradlint.flow.values import ANY_TAPE, How, Kind, Value
+from gradlint.verdicts import Cause
 
 MOST_UNROLLED = 4
 MOST_PEELED_DEPTH = 2
@@ -29,7 +30,20 @@ def run_for(it: Interpreter, node: ast.For | ast.AsyncFor) -> None:
     def bind() -> None:
         assign(it, node.target, element_of(it, iterable, node.iter))
 
+    start = it.tick()
     run_loop(it, node.body, node.orelse, bind, endless=False, repeats=True)
+    if it.frame.graph and iterable.kind is Kind.LIBRARY and iterable.ref.symbol == "tf.data.Dataset":
+        _leave_dataset_loop(it, node, start)
+
+
+def _leave_dataset_loop(it: Interpreter, node: ast.For | ast.AsyncFor, start: int) -> None:
+    """In graph code such a loop is one operation without a gradient: what it carried out has no history."""
+    assigned = {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+    for name in sorted(assigned):
+        value = it.store.get((it.frame.id, name))
+        if it.alive and value is not None and value.serial > start and value.kind in (Kind.TENSOR, Kind.UNKNOWN):
+            left = it.operation(node.iter, (), label="dataset loop", dead=((value, Cause.STATE),))
+            it.store.set((it.frame.id, name), left)
 
 
 def run_while(it: Interpreter, node: ast.While) -> None:

@@ -145,12 +145,18 @@ def variable_set(it: Interpreter, owner: Value, attribute: str, node: ast.AST) -
     """`owner.trainable_variables` and its likes."""
     held: HeapObject | Value = owner.ref if isinstance(owner.ref, HeapObject) else owner
     found, open_members = members_within(it, owner)
+    if attribute in ("trainable_variables", "trainable_weights"):
+        found = frozenset(member for member in found if not _is_frozen(it.objects.get(member)))
     made = VariableSet(it.new_id(), held, attribute, found, open_members)
     value = it.fresh(Kind.VARIABLES, node, ref=made, label=attribute)
     if isinstance(held, Value):
         value.root = held.root if held.root is not None else held
         value.inputs = (held,)
     return value
+
+
+def _is_frozen(owner: HeapObject | None) -> bool:
+    return isinstance(owner, Variable) and owner.exact and owner.trainable is False
 
 
 def surely_within(it: Interpreter, value: Value) -> frozenset[int]:
@@ -200,12 +206,26 @@ def parts_of_set(it: Interpreter, value: Value) -> list[Value]:
                 found.append(it.value_of[each.id])
         elif isinstance(each, Layer) and each is not variables.owner and each.part_of is None and not each.parts:
             if it.store.get((each.id, "trainable")) is None and each.id in it.layer_values:
-                found.append(
-                    variable_set(
-                        it, it.layer_values[each.id], "trainable_variables", it.layer_values[each.id].node or ast.Pass()
-                    )
-                )
+                layer = it.layer_values[each.id]
+                part = variable_set(it, layer, "trainable_variables", layer.node or ast.Pass())
+                assert isinstance(variables.owner, HeapObject)
+                part.label = f"{_name_of(it, variables.owner, layer)}.trainable_variables"
+                found.append(part)
     return found
+
+
+def _name_of(it: Interpreter, owner: HeapObject, layer: Value) -> str:
+    """What a layer is called: the attribute that holds it, its `name`, or the call that makes it."""
+    for _, name in it.cells_of(owner.id):
+        held = it.store.get((owner.id, name))
+        if held is not None and held.ref is layer.ref and isinstance(name, str):
+            return name
+    if isinstance(layer.node, ast.Call):
+        for keyword in layer.node.keywords:
+            if keyword.arg == "name" and isinstance(keyword.value, ast.Constant):
+                return str(keyword.value.value)
+        return ast.unparse(layer.node)
+    return "a layer"
 
 
 def some_variable(it: Interpreter, owner: Value, node: ast.AST) -> Value:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from gradlint.flow.arguments import Arguments
 from gradlint.flow.callbacks import run_with_args
@@ -19,10 +20,11 @@ from gradlint.flow.objects import (
     Transformed,
 )
 from gradlint.flow.python_calls import setattr_call
+from gradlint.flow.sequences import element_of
 from gradlint.flow.tape_methods import call_tape_method
-from gradlint.flow.tensor_calls import cast_call, device_context, plain_call
+from gradlint.flow.tensor_calls import TO_NUMBERS, cast_call, device_context, plain_call
 from gradlint.flow.training import run_minimize
-from gradlint.flow.values import Kind, Value
+from gradlint.flow.values import How, Kind, Value
 from gradlint.verdicts import Cause
 
 
@@ -44,13 +46,13 @@ def call_library_method(it: Interpreter, receiver: Value, name: str, arguments: 
         case Kind.FUNCTION:
             return _function_method(it, receiver, name, arguments, node)
         case Kind.LITERAL | Kind.PLAIN:
-            return plain_call(it, [receiver, *arguments.every()], node)
+            return plain_call(it, f".{name}", [receiver, *arguments.every()], node)
     return it.opaque_call(node, (receiver, *arguments.every()), f"`{name}` cannot be seen", getter=True)
 
 
 def _tensor_method(it: Interpreter, receiver: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:
-    if name in ("numpy", "item", "tolist", "eval", "__array__", "numpy_function"):
-        return plain_call(it, (receiver,), node)
+    if name in (*TO_NUMBERS, "eval", "__array__"):
+        return plain_call(it, f".{name}", (receiver,), node)
     if name in (
         "assign",
         "assign_add",
@@ -60,7 +62,10 @@ def _tensor_method(it: Interpreter, receiver: Value, name: str, arguments: Argum
         "scatter_sub",
         "scatter_add",
     ):
-        return receiver if receiver.kind is Kind.VARIABLE else it.plain(node)
+        if receiver.kind is Kind.VARIABLE:
+            it.write_state(receiver, arguments.every(), node)
+            return receiver
+        return it.plain(node)
     if name in ("get_shape", "set_shape", "consumers", "eval", "is_initialized"):
         return it.plain(node)
     if name == "astype":
@@ -73,16 +78,11 @@ def _object_method(it: Interpreter, receiver: Value, name: str, arguments: Argum
     symbol = owner.symbol
     if symbol.startswith("tf.data."):
         if any(value.kind is Kind.FUNCTION for value in arguments.every()):
-            for value in arguments.every():
-                it.escape(value)
-        if name == "reduce":
-            return it.operation(
-                node, (), label="reduce", dead=tuple((value, Cause.STATE) for value in arguments.every())
-            )
+            return _mapped_dataset(it, receiver, name, arguments, node)
         if name in ("as_numpy_iterator", "cardinality", "element_spec"):
             return it.plain(node)
         if name in ("get_next",):
-            return it.fresh(Kind.TENSOR, node, label="dataset element")
+            return element_of(it, receiver, node)
         return receiver
     if symbol == "tf.TensorArray":
         return _tensor_array_method(it, receiver, name, arguments, node)
@@ -107,8 +107,13 @@ def _object_method(it: Interpreter, receiver: Value, name: str, arguments: Argum
             return arguments.positional[0] if arguments.positional else it.plain(node)
         return it.plain(node)
     if symbol.startswith("keras.metrics"):
+        key = (owner.id, "<state>")
+        state = it.store.get(key)
         if name == "result":
-            return it.fresh(Kind.TENSOR, node, label="metric")
+            return it.operation(node, (), label=symbol, dead=((state, Cause.STATE),) if state is not None else ())
+        if name == "update_state":
+            seen = it.operation(node, arguments.every(), label="update_state")
+            it.store.set(key, seen if state is None else it.join([state, seen]))
         return it.plain(node)
     if symbol.startswith("keras.losses") and name in ("call", "__call__"):
         return it.operation(node, arguments.every(), label=symbol)
@@ -136,11 +141,47 @@ def _object_method(it: Interpreter, receiver: Value, name: str, arguments: Argum
     return it.opaque_call(node, (receiver, *arguments.every()), f"`{name}` of `{symbol}` is not modelled", getter=True)
 
 
+def _mapped_dataset(it: Interpreter, dataset: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    """`map`, `filter`, `reduce` ...: the function runs in a graph of its own, of which only numbers come out."""
+    function = next(value for value in arguments.every() if value.kind is Kind.FUNCTION)
+    element = element_of(it, dataset, node)
+    given = (arguments.positional[0], element) if name == "reduce" and len(arguments.positional) == 2 else (element,)
+    start = it.tick()
+    it.doubt += 1
+    returned = it.call(function, Arguments((), {}, it.list_of(given, node, exact=False)), node)
+    it.doubt -= 1
+    held = _made_before(it.leaves(returned), start)
+    if name == "reduce":
+        return it.operation(node, (), label="reduce", dead=tuple((value, Cause.STATE) for value in held))
+    for value in arguments.every():
+        it.escape(value)
+    made = LibraryObject(it.new_id(), "tf.data.Dataset", (*dataset.ref.arguments, *held))
+    return it.fresh(Kind.LIBRARY, node, ref=made)
+
+
+def _made_before(values: Iterable[Value], start: int) -> tuple[Value, ...]:
+    """The tensors and variables from outside that these values were computed from."""
+    found: dict[int, Value] = {}
+    stack, seen = list(values), set[int]()
+    while stack and len(seen) < 300:
+        each = stack.pop()
+        if each.serial in seen:
+            continue
+        seen.add(each.serial)
+        if each.serial < start and each.kind in (Kind.TENSOR, Kind.VARIABLE, Kind.VARIABLES):
+            found[each.serial] = each
+        elif each.serial > start or each.how is How.JOIN:
+            stack.extend((*each.inputs, *(dead for dead, _ in each.dead)))
+    return tuple(found.values())
+
+
 def _tensor_array_method(it: Interpreter, receiver: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:
     owner: LibraryObject = receiver.ref
     if name in ("write", "scatter", "unstack", "split") and arguments.positional:
         written = arguments.positional[-1] if name in ("write", "scatter") else arguments.positional[0]
         made = LibraryObject(it.new_id(), "tf.TensorArray", (*owner.arguments[-8:], written))
+        if not it.frame.graph:
+            owner.arguments = made.arguments  # outside graph code the very array is written (fixtures/correct)
         return it.fresh(Kind.LIBRARY, node, ref=made)
     if name in ("stack", "concat", "read", "gather"):
         return it.operation(node, owner.arguments, label=f"TensorArray.{name}")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 
 from gradlint.flow.arguments import Arguments
+from gradlint.flow.dtypes import common_dtype, is_boolean_product
+from gradlint.flow.events import BooleanProduct
 from gradlint.flow.instances import bind_method, class_attribute
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.members import symbolic_operation
@@ -22,6 +24,14 @@ _DUNDER = {
     ast.Div: "__truediv__",
     ast.MatMult: "__matmul__",
     ast.Pow: "__pow__",
+}
+_COMPARISONS: dict[type[ast.cmpop], str] = {
+    ast.Gt: "tf.greater",
+    ast.GtE: "tf.greater_equal",
+    ast.Lt: "tf.less",
+    ast.LtE: "tf.less_equal",
+    ast.Eq: "tf.equal",
+    ast.NotEq: "tf.not_equal",
 }
 _SIGN = {
     ast.Add: "+",
@@ -73,17 +83,31 @@ def binary(it: Interpreter, op: ast.operator, left: Value, right: Value, node: a
         return it.operation(node, (left, right), label=sign, kind=Kind.PLAIN)
     if isinstance(op, ast.FloorDiv):
         return it.operation(
-            node, (), label=sign, dead=((left, Cause.NON_DIFFERENTIABLE), (right, Cause.NON_DIFFERENTIABLE))
+            node,
+            (),
+            label="tf.math.floordiv",
+            dead=((left, Cause.NON_DIFFERENTIABLE), (right, Cause.NON_DIFFERENTIABLE)),
         )
     if isinstance(op, ast.Add) and left.is_opaque and right.is_opaque and "call" not in (left.label, right.label):
         # Two unknowns may as well be lists of variables.
         value = it.operation(node, (left, right), label="+", kind=Kind.UNKNOWN)
         return value
+    if isinstance(op, ast.Mult) and is_boolean_product(left, right):
+        assert isinstance(node, ast.BinOp | ast.AugAssign)
+        it.note(BooleanProduct, node, _side(node, left.dtype is DType.BOOL))
+        dead = ((left, Cause.INTEGER), (right, Cause.INTEGER))
+        return it.operation(node, (), label="boolean product", dead=dead, dtype=DType.BOOL)
     kind = Kind.SYMBOLIC if Kind.SYMBOLIC in kinds else Kind.TENSOR
     ref = None
     if kind is Kind.SYMBOLIC:
         ref = symbolic_operation(it, (left, right))
-    return it.operation(node, (left, right), label=sign, kind=kind, ref=ref)
+    return it.operation(node, (left, right), label=sign, kind=kind, ref=ref, dtype=common_dtype((left, right)))
+
+
+def _side(node: ast.BinOp | ast.AugAssign, first: bool) -> ast.expr:
+    if isinstance(node, ast.AugAssign):
+        return node.target if first else node.value
+    return node.left if first else node.right
 
 
 def _is_sequence(value: Value) -> bool:
@@ -178,7 +202,7 @@ def _unary_one(it: Interpreter, node: ast.UnaryOp, value: Value) -> Value:
     ref = None
     if kind is Kind.SYMBOLIC:
         ref = symbolic_operation(it, (value,))
-    return it.operation(node, (value,), label="-", kind=kind, ref=ref)
+    return it.operation(node, (value,), label="-", kind=kind, ref=ref, dtype=value.dtype)
 
 
 def boolean(it: Interpreter, node: ast.BoolOp) -> Value:
@@ -208,7 +232,11 @@ def compare(it: Interpreter, node: ast.Compare) -> Value:
         return it.plain(node)
     dead = tuple((value, Cause.NON_DIFFERENTIABLE) for value in values)
     kind = Kind.PLAIN if all(value.kind in (Kind.PLAIN, Kind.LITERAL) for value in values) else Kind.TENSOR
-    return it.operation(node, (), label="comparison", dead=dead, kind=kind, dtype=DType.BOOL)
+    # Of NumPy arrays it is an array, which multiplies as numbers do.
+    dtype = DType.BOOL if any(value.kind in _TENSORS for value in values) else DType.UNKNOWN
+    return it.operation(
+        node, (), label=_COMPARISONS.get(type(node.ops[0]), "comparison"), dead=dead, kind=kind, dtype=dtype
+    )
 
 
 def is_inside(it: Interpreter, left: Value, right: Value) -> bool | None:

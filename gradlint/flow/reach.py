@@ -33,6 +33,11 @@ class Reach:
     symbolic: Value | None = None  # a Keras tensor: a model whose call could not be followed
     loose: list[Value] = field(default_factory=list)  # unknowns that an operation took in: perhaps variables
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing that could be, or could hold, a source was met: the target is a mere number to the tapes."""
+        return not (self.members or self.opaque or self.loose) and self.symbolic is None
+
 
 def reach(it: Interpreter, targets: Iterable[Value], bits: int) -> Reach:
     """Walk back from the targets along what the tapes in `bits` may have recorded."""
@@ -248,6 +253,27 @@ def _flows_from(it: Interpreter, target: Value, origin: Value, source: SourceAsk
     return flows(target, 0)
 
 
+def unregistered(
+    it: Interpreter, target: Value, sources: Iterable[SourceAsked], bits: int
+) -> list[tuple[Value, Value]]:
+    """Operations without a registered gradient that lie surely on a way from a source: with the input they take."""
+    found: list[tuple[Value, Value]] = []
+    stack, seen = [target], set[int]()
+    while stack:
+        value = stack.pop()
+        if value.serial in seen or len(seen) > 2000:
+            continue
+        seen.add(value.serial)
+        if value.how is not How.OPERATION or not value.possible & bits:
+            continue
+        for given, cause in value.dead:
+            if cause is Cause.UNREGISTERED_OP and any(surely_flows(it, given, source, bits) for source in sources):
+                found.append((value, given))
+        if value.sure & bits:
+            stack.extend(value.inputs)
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class WayStep:
     """One node on a way; `cut` is the cause on the edge that leads into it."""
@@ -284,11 +310,20 @@ def way_between(it: Interpreter, targets: Iterable[Value], source: SourceAsked, 
             following += [(each, None) for each in it.items(value).elements]
         if dead_ends:
             following += list(value.dead)
+            reader = parents[value.serial][0]
+            following += [(each, None) for each in _assigned(it, value) if reader and each.serial < reader.serial]
         for each, cause in following:
             if each.serial not in parents:
                 parents[each.serial] = (value, cause)
                 queue.append(each)
     return []
+
+
+def _assigned(it: Interpreter, value: Value) -> list[Value]:
+    """What was assigned to the variables that are read here."""
+    if not it.written_state or value.kind not in (Kind.VARIABLE, Kind.VARIABLES):
+        return []
+    return [each for member in sorted(_own_members(it, value)) for each in it.written_state.get(member, ())]
 
 
 def _unwound(value: Value, parents: dict[int, tuple[Value | None, Cause | None]]) -> list[WayStep]:

@@ -23,6 +23,8 @@ DIFFERENTIATES = frozenset(
         "fit",
         "train_on_batch",
         "fit_generator",
+        "compile",
+        "custom_gradient",
     }
 )
 
@@ -37,11 +39,14 @@ TRIGGERS = (
     ".fit(",
     ".gradient(",
     ".jacobian(",
+    ".compile(",
+    "custom_gradient",
 )
 
 _MUTATORS = frozenset(
     {"append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "add", "appendleft", "popleft"}
 )
+_SETS = frozenset({"trainable_variables", "trainable_weights", "variables", "weights"})
 Def = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
@@ -50,6 +55,20 @@ def _asks_gradient(node: ast.Call) -> bool:
     if not isinstance(function, ast.Attribute) or function.attr not in ("gradient", "jacobian", "batch_jacobian"):
         return False
     return len(node.args) + len(node.keywords) >= 2
+
+
+def _rebinds_variables(loop: ast.For) -> bool:
+    """Whether a loop over variables, or over several things at once, computes a new value for its own name."""
+    over = {each.attr for each in ast.walk(loop.iter) if isinstance(each, ast.Attribute)}
+    zipped = any(isinstance(each, ast.Name) and each.id == "zip" for each in ast.walk(loop.iter))
+    if not zipped and not over & _SETS:
+        return False
+    names = {each.id for each in ast.walk(loop.target) if isinstance(each, ast.Name)}
+    for statement in loop.body:
+        left = statement.targets[0] if isinstance(statement, ast.Assign) else getattr(statement, "target", None)
+        if isinstance(left, ast.Name) and left.id in names and isinstance(statement, ast.Assign | ast.AugAssign):
+            return True
+    return False
 
 
 class Relevance:
@@ -112,6 +131,8 @@ class Relevance:
             elif isinstance(node, ast.Subscript):
                 if not isinstance(node.ctx, ast.Load) and isinstance(node.value, ast.Attribute) and not init:
                     self.assigned_outside_init.add(node.value.attr)
+            elif isinstance(node, ast.For) and _rebinds_variables(node):
+                self._direct.update(owners)
             elif isinstance(node, ast.Global):
                 self.rebound_globals.update(node.names)
                 self.global_statements.update(node.names)

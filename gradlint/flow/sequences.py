@@ -17,6 +17,7 @@ from gradlint.flow.values import How, Kind, Value, alternatives
 from gradlint.verdicts import Cause
 
 MOST_WAYS = 8
+_CARRIES = (Kind.TENSOR, Kind.VARIABLE, Kind.VARIABLES)
 
 
 def each_way(it: Interpreter, value: Value, act: Callable[[Value], Value], node: ast.AST) -> Value:
@@ -46,7 +47,7 @@ def get_item(it: Interpreter, base: Value, index: Value, node: ast.AST) -> Value
                 return base
             return some_variable(it, base, node)
         case Kind.TENSOR | Kind.VARIABLE:
-            return it.operation(node, (base,), label="[]", dead=_index_cut(index))
+            return it.operation(node, (base,), label="[]", dead=_index_cut(index), dtype=base.dtype)
         case Kind.SYMBOLIC:
             ref = symbolic_operation(it, (base,))
             return it.operation(node, (base,), label="[]", kind=Kind.SYMBOLIC, ref=ref)
@@ -60,7 +61,7 @@ def get_item(it: Interpreter, base: Value, index: Value, node: ast.AST) -> Value
                 return it.call(bind_method(it, method, base, node), Arguments((index,)), node)
             return it.part(base, node, item=True)
         case Kind.LIBRARY:
-            return it.fresh(Kind.TENSOR, node) if "data" in base.ref.symbol else it.part(base, node, item=True)
+            return _dataset_element(it, base, node) if "data" in base.ref.symbol else it.part(base, node, item=True)
         case Kind.SYMBOL if base.ref == "sys.modules":
             return it.unknown(node, "a module looked up at run time")
         case Kind.SYMBOL | Kind.CLASS:
@@ -200,11 +201,11 @@ def element_of(it: Interpreter, value: Value, node: ast.AST) -> Value:
         case Kind.VARIABLES:
             return some_variable(it, value, node)
         case Kind.TENSOR | Kind.VARIABLE:
-            return it.operation(node, (value,), label="[]")
+            return it.operation(node, (value,), label="[]", dtype=value.dtype)
         case Kind.PLAIN | Kind.LITERAL:
             return it.operation(node, (value,), label="[]", kind=Kind.PLAIN)
         case Kind.LIBRARY:
-            return it.fresh(Kind.TENSOR, node, label="dataset element")
+            return _dataset_element(it, value, node)
         case Kind.INSTANCE:
             method = class_attribute(it, value.ref.cls, "__iter__")
             if method is not None:
@@ -215,6 +216,14 @@ def element_of(it: Interpreter, value: Value, node: ast.AST) -> Value:
             if method is not None:
                 return it.call(bind_method(it, method, value, node), Arguments((it.plain(node),)), node)
     return it.part(value, node, item=True)
+
+
+def _dataset_element(it: Interpreter, dataset: Value, node: ast.AST) -> Value:
+    """A tensor of a data set: new, with the numbers of what the data set was made of."""
+    held = [each for each in dataset.ref.arguments if each.kind in _CARRIES or each.dead]
+    if not held:
+        return it.fresh(Kind.TENSOR, node, label="dataset element")
+    return it.operation(node, (), label="dataset element", dead=tuple((each, Cause.STATE) for each in held))
 
 
 def unpack(it: Interpreter, value: Value, count: int, node: ast.AST) -> list[Value]:

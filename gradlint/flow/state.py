@@ -43,6 +43,17 @@ class Exits:
     on_yield: Any = None
 
 
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something seen while code ran: `notes.py` makes an event of this class of it. `detail` is what that needs."""
+
+    event: type
+    node: ast.AST
+    frame: Frame
+    certain: bool
+    detail: tuple[Any, ...] = ()
+
+
 @dataclass(eq=False)
 class State:
     """Runs one module abstractly. `asked` is what it leaves behind for `gradients.py`.
@@ -91,7 +102,7 @@ class State:
     # enclosing blocks whose author expects an error
     expected: int = 0
     asked: list[Any] = field(default_factory=list)
-    events: list[Any] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
     stack: list[tuple[ast.AST, int]] = field(default_factory=list)
     entered: set[ast.AST] = field(default_factory=set)
     functions: list[Function] = field(default_factory=list)
@@ -120,6 +131,12 @@ class State:
     escaped_values: dict[int, int] = field(default_factory=dict)
     # clock, tapes: strangers got a recorded value
     escaped_recordings: list[tuple[int, int]] = field(default_factory=list)
+    # by id of a variable or of the owner of its variables: what was assigned to it, for the story of a cut
+    written_state: dict[int, list[Value]] = field(default_factory=dict)
+    # what `compile` was given: model, loss and the call; and the ids of the models that were fitted
+    compiled: list[tuple[Value, Value, ast.AST]] = field(default_factory=list)
+    loss_nodes: dict[int, ast.AST] = field(default_factory=dict)
+    fitted: set[int] = field(default_factory=set)
     gave_up: list[tuple[ast.AST, str]] = field(default_factory=list)
     module: Frame = field(init=False)
     next_id: int = 2
@@ -149,6 +166,10 @@ class State:
         self.fuel -= 1
         if self.fuel <= 0:
             raise OutOfFuel
+
+    def note(self, event: type, node: ast.AST, *detail: Any, certain: bool = True) -> None:
+        """Remember something that was seen here."""
+        self.notes.append(Note(event, node, self.frame, certain, detail))
 
     def names_of(self, scope: Scope) -> Names:
         """The names that a scope binds, remembered for this file."""

@@ -147,7 +147,7 @@ def watch(it: Interpreter, watching: list[Tape], watched: Value, node: ast.AST) 
         _watch_ids(it, value, mask)
         if value.kind is Kind.VARIABLES and is_keras_owned(value) and it.keras_3 and not it.expected:
             name = ast.unparse(value.node) if isinstance(value.node, ast.Attribute) else "variables"
-            it.events.append((KerasVariableWatched, node, it.frame, Variable(0, name, True, None, None), it.doubt == 0))
+            it.note(KerasVariableWatched, node, name, certain=it.doubt == 0)
         if value.how is How.JOIN:
             stack.extend((each, False) for each in value.inputs)
         elif value.kind is Kind.CONTAINER:
@@ -155,8 +155,7 @@ def watch(it: Interpreter, watching: list[Tape], watched: Value, node: ast.AST) 
         elif value.kind is Kind.VARIABLE and isinstance(value.ref, Variable) and value.ref.keras:
             variable: Variable = value.ref
             if it.keras_3 and not it.expected and (variable.escaped_at != 0 or variable.owner is not None):
-                certain = it.doubt == 0
-                it.events.append((KerasVariableWatched, node, it.frame, variable, certain))
+                it.note(KerasVariableWatched, node, variable.name, certain=it.doubt == 0)
 
 
 def _watch_ids(it: Interpreter, value: Value, mask: int) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator, Sequence
 
-from gradlint.flow.arguments import Arguments, Handler, name_called
+from gradlint.flow.arguments import Arguments, Handler
 from gradlint.flow.asking import ask_unknown, gradients_like
+from gradlint.flow.dtypes import common_dtype, literal_dtype, named_dtype
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.members import symbolic_operation
 from gradlint.flow.objects import (
@@ -13,10 +15,12 @@ from gradlint.flow.objects import (
     Variable,
 )
 from gradlint.flow.values import DType, How, Kind, Value
-from gradlint.knowledge.effects import effect_of
+from gradlint.knowledge.effects import Effect, effect_of
+from gradlint.knowledge.measured import DtypeClass
 from gradlint.verdicts import Cause
 
-_INTEGER_TYPES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool")
+#: Methods that hand out the numbers of a tensor or array.
+TO_NUMBERS = ("numpy", "item", "tolist")
 CALLABLE = (Kind.FUNCTION, Kind.LAYER, Kind.INSTANCE)
 
 
@@ -25,30 +29,81 @@ def apply_effect(it: Interpreter, symbol: str, arguments: Arguments, node: ast.A
     effect = effect_of(symbol)
     assert effect is not None
     values = arguments.every()
-    for value in values:
-        if value.kind in CALLABLE and value.kind is Kind.FUNCTION:
-            # An operation that is given a function may run it: nothing is known of the result.
-            return it.opaque_call(node, values, f"`{symbol}` calls back", getter=False)
-    if effect.fresh:
-        return it.fresh(Kind.TENSOR, node, label=symbol)
-    symbolic = any(leaf.kind is Kind.SYMBOLIC for value in values for leaf in it.leaves(value))
-    kind = Kind.SYMBOLIC if symbolic else Kind.TENSOR
-    ref = symbolic_operation(it, tuple(values)) if symbolic else None
-    if effect.cause is not None:
-        dead = tuple((value, effect.cause) for value in values)
-        return it.operation(node, (), label=symbol, dead=dead, kind=kind, ref=ref)
-    flowing = [value for value in values if value.kind not in (Kind.SYMBOL, Kind.METHOD)]
-    return it.operation(node, flowing, label=symbol, kind=kind, ref=ref)
+    if any(value.kind is Kind.FUNCTION for value in values):
+        # An operation that is given a function may run it: nothing is known of the result.
+        return it.opaque_call(node, values, f"`{symbol}` calls back", getter=False)
+    made = [_one_output(it, symbol, effect, number, arguments, node) for number in range(len(effect.causes))]
+    return made[0] if len(made) == 1 else it.tuple_of(made, node)
 
 
-def plain_call(it: Interpreter, values: list[Value] | tuple[Value, ...], node: ast.AST) -> Value:
-    """A call of Python or NumPy: numbers come out, gradients do not."""
-    made = it.plain(node, [value for value in values if value.kind is not Kind.SYMBOL], Cause.LEFT_TENSORFLOW)
-    return made
+def _one_output(
+    it: Interpreter, symbol: str, effect: Effect, number: int, arguments: Arguments, node: ast.AST
+) -> Value:
+    live: list[Value] = []
+    dead: list[tuple[Value, Cause]] = []
+    asked = DType.UNKNOWN
+    for name, value in _named(effect, arguments):
+        if name in _DTYPE_PARAMETERS:
+            asked = named_dtype(value)
+        cause: Cause | None = effect.every or effect.causes[number].get(name)
+        if cause is not None:
+            dead.append((value, cause))
+        elif value.kind not in (Kind.SYMBOL, Kind.METHOD):
+            live.append(value)
+    dtype = asked if asked is not DType.UNKNOWN else _dtype(effect, number, symbol, live)
+    leaves = [leaf for value in arguments.every() for leaf in it.leaves(value)]
+    if any(leaf.kind is Kind.SYMBOLIC for leaf in leaves):
+        ref = symbolic_operation(it, tuple(arguments.every()))
+        return it.operation(node, live, label=symbol, dead=dead, kind=Kind.SYMBOLIC, ref=ref, dtype=dtype)
+    if effect.every is not None and all(_is_constant(leaf) for leaf in leaves):
+        made = it.fresh(Kind.TENSOR, node, label=symbol)
+        made.dtype = dtype
+        return made
+    return it.operation(node, live, label=symbol, dead=dead, dtype=dtype)
 
 
-def leave_tensorflow(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
-    return plain_call(it, arguments.every(), node)
+def _named(effect: Effect, arguments: Arguments) -> Iterator[tuple[str, Value]]:
+    """The arguments with the names of their parameters, an empty name where that cannot be told."""
+    for position, value in enumerate(arguments.positional):
+        yield effect.parameters[position] if position < len(effect.parameters) else "", value
+    yield from arguments.keywords.items()
+    for extra in (arguments.more, arguments.more_keywords):
+        if extra is not None:
+            yield "", extra
+
+
+def _is_constant(value: Value) -> bool:
+    return value.kind in (Kind.LITERAL, Kind.SYMBOL) or (
+        value.kind is Kind.PLAIN and not value.dead and not value.inputs
+    )
+
+
+_DTYPES = {DtypeClass.INTEGER: DType.INTEGER, DtypeClass.BOOL: DType.BOOL}
+_DTYPE_PARAMETERS = ("dtype", "out_type", "output_type")
+_FLOAT_UNLESS_ASKED = frozenset(
+    "normal truncated_normal stateless_normal stateless_truncated_normal stateless_uniform gamma zeros ones eye".split()
+)
+
+
+def _dtype(effect: Effect, number: int, symbol: str, live: list[Value]) -> DType:
+    """The element type: fixed by the function, or that of its tensors."""
+    told = effect.dtypes[number] if number < len(effect.dtypes) else None
+    if told in _DTYPES:
+        return _DTYPES[told]
+    if symbol.rpartition(".")[2] in _FLOAT_UNLESS_ASKED:
+        return DType.FLOAT
+    return common_dtype(live)
+
+
+def plain_call(it: Interpreter, label: str, values: Sequence[Value], node: ast.AST) -> Value:
+    """A call of Python or NumPy: numbers come out, gradients do not. `label` is a symbol or a method (`.numpy`)."""
+    held = [value for value in values if value.kind is not Kind.SYMBOL]
+    return it.plain(node, held, Cause.LEFT_TENSORFLOW, label)
+
+
+def leave_tensorflow(label: str) -> Handler:
+    """A function of Keras or Python that returns numbers."""
+    return lambda it, arguments, node: plain_call(it, label, arguments.every(), node)
 
 
 def variable_call(keras: bool) -> Handler:
@@ -61,11 +116,12 @@ def variable_call(keras: bool) -> Handler:
         if trainable is not None:
             known = bool(trainable.ref) if trainable.kind is Kind.LITERAL and trainable.how is How.FRESH else None
         dtype = arguments.get(None, "dtype")
-        integer = _is_integer_type(dtype) if dtype is not None else _is_integer_literal(it, initial)
+        told = named_dtype(dtype) if dtype is not None else literal_dtype(it, initial)
+        integer = told in (DType.INTEGER, DType.BOOL)
         made = Variable(it.new_id(), "", keras, known, node, integer=integer)
         value = it.fresh(Kind.VARIABLE, node, ref=made)
         value.shape = initial.shape if initial is not None else None
-        value.dtype = DType.INTEGER if integer else DType.FLOAT
+        value.dtype = told if integer else DType.FLOAT
         if initial is not None:
             value.dead = tuple((leaf, Cause.STATE) for leaf in it.leaves(initial))
         return value
@@ -73,51 +129,39 @@ def variable_call(keras: bool) -> Handler:
     return run
 
 
-def _is_integer_type(value: Value) -> bool:
-    if value.kind is Kind.SYMBOL:
-        return value.ref.rpartition(".")[2] in _INTEGER_TYPES
-    return value.kind is Kind.LITERAL and value.ref in _INTEGER_TYPES
-
-
-def _is_integer_literal(it: Interpreter, value: Value | None) -> bool:
-    if value is None:
-        return False
-    if value.kind is Kind.CONTAINER:
-        elements = it.items(value).elements
-        return bool(elements) and all(_is_integer_literal(it, each) for each in elements)
-    return value.kind is Kind.LITERAL and isinstance(value.ref, int | bool)
-
-
 def cast_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
-    value, dtype = arguments.get(0, "x"), arguments.get(1, "dtype")
+    """`tf.cast` and its likes: `tf.saturate_cast`, `tf.image.convert_image_dtype`."""
+    first = next((name for name in ("x", "value", "image") if name in arguments.keywords), "x")
+    value, dtype = arguments.get(0, first), arguments.get(1, "dtype")
     if value is None:
         return it.unknown(node, "a cast of unknown arguments", arguments.every())
-    if dtype is not None and _is_integer_type(dtype):
-        return it.operation(node, (), label="tf.cast", dead=((value, Cause.INTEGER),), dtype=DType.INTEGER)
+    made_type = named_dtype(dtype)
+    if made_type in (DType.INTEGER, DType.BOOL):
+        return it.operation(node, (), label="tf.cast", dead=((value, Cause.INTEGER),), dtype=made_type)
     kind = Kind.SYMBOLIC if value.kind is Kind.SYMBOLIC else Kind.TENSOR
     ref = symbolic_operation(it, (value,)) if kind is Kind.SYMBOLIC else None
-    made = it.operation(node, (value,), label="tf.cast", kind=kind, ref=ref, dtype=DType.UNKNOWN)
+    made = it.operation(node, (value,), label="tf.cast", kind=kind, ref=ref, dtype=made_type)
     # A cast to the type that a tensor has already hands back that very tensor.
-    return it.join([value, made]) if value.kind is Kind.TENSOR else made
+    if value.kind is Kind.TENSOR and value.dtype is not DType.BOOL and value.dtype is not DType.INTEGER:
+        return it.join([value, made])
+    return made
 
 
-def first_dead(cause: Cause, *indices: int) -> Handler:
-    """Gradients pass to all arguments but those at `indices`."""
-
-    def run(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
-        live = [value for i, value in enumerate(arguments.positional) if i not in indices]
-        live += list(arguments.keywords.values())
-        dead = tuple((arguments.positional[i], cause) for i in indices if i < len(arguments.positional))
-        return it.operation(node, live, label=name_called(node), dead=dead)
-
-    return run
+def resize_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+    """`tf.image.resize`: the area method alone has no gradient registered (measured)."""
+    images, method = arguments.get(0, "images"), arguments.get(2, "method")
+    name = method.ref if method is not None and method.kind in (Kind.LITERAL, Kind.SYMBOL) else ""
+    if images is not None and isinstance(name, str) and name.rpartition(".")[2].lower() == "area":
+        return it.operation(node, (), label="tf.image.resize", dead=((images, Cause.UNREGISTERED_OP),))
+    return apply_effect(it, "tf.image.resize", arguments, node)
 
 
-def where_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
-    condition, rest = arguments.get(0, "condition"), [arguments.get(1, "x"), arguments.get(2, "y")]
-    live = [value for value in rest if value is not None]
-    dead = ((condition, Cause.NON_DIFFERENTIABLE),) if condition is not None else ()
-    return it.operation(node, live, label="tf.where", dead=dead)
+def constant_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+    """`tf.constant`: of a tensor, or of numbers written out."""
+    made = apply_effect(it, "tf.constant", arguments, node)
+    dtype = arguments.get(1, "dtype")
+    made.dtype = named_dtype(dtype) if dtype is not None else literal_dtype(it, arguments.get(0, "value"))
+    return made
 
 
 def top_k(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
@@ -125,16 +169,9 @@ def top_k(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     indices = it.operation(
         node, (), label="tf.math.top_k", dead=tuple((each, Cause.NON_DIFFERENTIABLE) for each in value)
     )
-    return it.tuple_of((it.operation(node, value, label="tf.math.top_k"), indices), node)
-
-
-def pair_call(label: str) -> Handler:
-    """A function that returns a pair of tensors, each over all arguments (tf.nn.moments ...)."""
-
-    def run(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
-        return it.tuple_of([it.operation(node, arguments.every(), label=label) for _ in range(2)], node)
-
-    return run
+    made = it.tuple_of((it.operation(node, value, label="tf.math.top_k"), indices), node)
+    made.ref.fields = ("values", "indices")
+    return made
 
 
 def clip_by_global_norm(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
@@ -170,7 +207,7 @@ def tf_gradients(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
 
     ys, xs = arguments.get(0, "ys"), arguments.get(1, "xs")
     if it.eager and not it.expected and not it.open_code and not any(frame.graph for frame in it.frame.callers()):
-        it.events.append((GradientsAskedInEager, node, it.frame, it.doubt == 0))
+        it.note(GradientsAskedInEager, node, certain=it.doubt == 0)
         it.alive = False  # it raises
     ask_unknown(it, "gradients", ys, xs, node, "`tf.gradients` asks the graph, not a tape")
     if ys is None or xs is None:

@@ -3,28 +3,43 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from gradlint.flow.arguments import Arguments, name_called
 from gradlint.flow.asking import ask, ask_unknown
 from gradlint.flow.instances import bind_method, class_attribute
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.members import variable_set
-from gradlint.flow.objects import (
-    HeapObject,
-)
-from gradlint.flow.tapes import implicit_tape, run_under
+from gradlint.flow.objects import Function, HeapObject
+from gradlint.flow.tapes import implicit_tape, run_under, watch
 from gradlint.flow.values import How, Kind, Value, is_literal
 
 
-def run_compile(it: Interpreter, receiver: Value, arguments: Arguments) -> None:
-    if not isinstance(receiver.ref, HeapObject):
-        return
+def run_compile(it: Interpreter, receiver: Value, arguments: Arguments, node: ast.AST) -> None:
+    """`model.compile(...)`, on a model or on something that is not known and called so."""
     optimizer = arguments.get(0, "optimizer")
     loss = arguments.get(1, "loss")
+    if loss is not None and loss.kind is not Kind.LITERAL:
+        it.compiled.append((receiver, loss, node))
+        it.loss_nodes[loss.serial] = _written_loss(node)
+    if not isinstance(receiver.ref, HeapObject):
+        return
     if loss is not None:
         it.store.set((receiver.ref.id, "<loss>"), loss)
     if optimizer is not None and optimizer.kind is not Kind.LITERAL:
         it.store.set((receiver.ref.id, "<optimizer>"), optimizer)
+    eagerly = arguments.keywords.get("run_eagerly")
+    if eagerly is not None:
+        it.store.set((receiver.ref.id, "<eagerly>"), eagerly)
+
+
+def _written_loss(node: ast.AST) -> ast.AST:
+    """The expression of the loss in a call of `compile`."""
+    if not isinstance(node, ast.Call):
+        return node
+    named = next((each.value for each in node.keywords if each.arg == "loss"), None)
+    return named or (node.args[1] if len(node.args) > 1 else node)
 
 
 def batch_of_data(it: Interpreter, name: str, node: ast.AST) -> Value:
@@ -36,6 +51,8 @@ def batch_of_data(it: Interpreter, name: str, node: ast.AST) -> Value:
 
 def run_fit(it: Interpreter, receiver: Value, arguments: Arguments, node: ast.AST) -> None:
     """`model.fit(...)`: the forward pass, the compiled loss and a gradient, twice as in two steps."""
+    if isinstance(receiver.ref, HeapObject):
+        it.fitted.add(receiver.ref.id)
     if receiver.kind is Kind.INSTANCE:
         own = class_attribute(it, receiver.ref.cls, "train_step")
         if own is not None:
@@ -52,12 +69,64 @@ def run_fit(it: Interpreter, receiver: Value, arguments: Arguments, node: ast.AS
             nonlocal target
             x, y = it.fresh(Kind.TENSOR, node), it.fresh(Kind.TENSOR, node)
             predicted = it.call(receiver, Arguments((x,)), node)
-            target = _compiled_loss(it, loss, y, predicted, node)
+            own = class_attribute(it, receiver.ref.cls, "compute_loss") if receiver.kind is Kind.INSTANCE else None
+            if own is not None:
+                target = _own_loss(it, own, receiver, {"x": x, "y": y, "y_pred": predicted}, node)
+            else:
+                target = _compiled_loss(it, loss, y, predicted, node)
 
-        run_under(it, [tape], forward, node, tape.name, sure=True)
+        with _in_graph(it, receiver):
+            run_under(it, [tape], forward, node, tape.name, sure=True)
         if target is not None:
             sources = variable_set(it, receiver, "trainable_variables", node)
             ask(it, "fit", [tape], target, sources, node, Arguments(()))
+
+
+def _own_loss(it: Interpreter, method: Value, receiver: Value, given: dict[str, Value], node: ast.AST) -> Value:
+    """`compute_loss` of the model's own class, called as `train_step` of Keras calls it."""
+    if not isinstance(method.ref, Function):
+        return it.opaque_call(node, (receiver, *given.values()), "`compute_loss` cannot be seen")
+    spec = method.ref.node.args
+    accepted = {each.arg for each in (*spec.args, *spec.kwonlyargs)}
+    keywords = given if spec.kwarg is not None else {name: each for name, each in given.items() if name in accepted}
+    return it.call(bind_method(it, method, receiver, node), Arguments((), keywords), node)
+
+
+@contextmanager
+def _in_graph(it: Interpreter, receiver: Value) -> Iterator[None]:
+    """`fit` traces a graph, unless the model was compiled with `run_eagerly`."""
+    eagerly = it.store.get((receiver.ref.id, "<eagerly>")) if isinstance(receiver.ref, HeapObject) else None
+    before = it.frame.graph
+    it.frame.graph = before or eagerly is None or is_literal(eagerly, False)
+    frame = it.frame
+    yield
+    frame.graph = before
+
+
+def judge_compiled(it: Interpreter) -> None:
+    """Losses that were compiled for a `fit` that nothing in the file calls: trained with the model, or on their own."""
+    for receiver, loss, node in it.compiled:
+        if isinstance(receiver.ref, HeapObject):
+            if receiver.ref.id not in it.fitted and receiver.kind in (Kind.LAYER, Kind.INSTANCE):
+                run_fit(it, receiver, Arguments(()), node)
+        elif receiver.is_opaque:
+            _judge_loss(it, loss, node)
+
+
+def _judge_loss(it: Interpreter, loss: Value, node: ast.AST) -> None:
+    """The gradient of a loss with respect to the predictions of a model that is not known."""
+    tape = implicit_tape(it, node, "the tape of fit")
+    y, predicted = it.fresh(Kind.TENSOR, node), it.fresh(Kind.TENSOR, node, label="y_pred")
+    target: Value | None = None
+
+    def forward() -> None:
+        nonlocal target
+        watch(it, [tape], predicted, node)
+        target = _compiled_loss(it, loss, y, predicted, node)
+
+    run_under(it, [tape], forward, node, tape.name, sure=True)
+    if target is not None:
+        ask(it, "fit", [tape], target, predicted, node, Arguments(()))
 
 
 def _compiled_loss(it: Interpreter, loss: Value | None, y: Value, predicted: Value, node: ast.AST) -> Value:
@@ -70,8 +139,10 @@ def _compiled_loss(it: Interpreter, loss: Value | None, y: Value, predicted: Val
         values = [_compiled_loss(it, each, y, predicted, node) for each in targets if not is_literal(each, None)]
         return it.operation(node, values, label="sum")
     outputs = it.leaves(predicted)
-    value = it.call(loss, Arguments((y, outputs[0] if len(outputs) == 1 else predicted)), node)
-    return value
+    given = Arguments((y, outputs[0] if len(outputs) == 1 else predicted))
+    if loss.kind is Kind.SYMBOL or (loss.kind is Kind.LIBRARY and loss.ref.symbol.startswith("keras.metrics.")):
+        node = it.loss_nodes.get(loss.serial, node)  # what is wrong with it stands where it was given
+    return it.call(loss, given, node)
 
 
 def run_minimize(it: Interpreter, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:

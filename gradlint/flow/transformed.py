@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 
 from gradlint.flow.arguments import Arguments, Handler
+from gradlint.flow.custom_gradients import call_custom_gradient
 from gradlint.flow.decorators import as_graph, decorate
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.objects import (
     HeapObject,
-    Items,
     LibraryObject,
     Partial,
     Transformed,
@@ -58,20 +58,10 @@ def call_transformed(it: Interpreter, target: Transformed, arguments: Arguments,
             )
             return it.fresh(Kind.LIBRARY, node, ref=made)
         case "tf.custom_gradient" | "tf.grad_pass_through":
-            returned = it.call(target.function, arguments, node)
             if target.transformer == "tf.grad_pass_through":
+                it.call(target.function, arguments, node)
                 return it.operation(node, arguments.every(), label=target.transformer)
-            value = returned
-            if returned.kind is Kind.CONTAINER and it.items(returned).exact and len(it.items(returned).elements) == 2:
-                value = it.items(returned).elements[0]
-            # The gradient is what the author wrote: it passes to the arguments and to variables read inside.
-            if value.kind is Kind.CONTAINER:
-                items = it.items(value)
-                made_values = tuple(
-                    it.operation(node, (each, *arguments.every()), label="custom gradient") for each in items.elements
-                )
-                return it.container(value.ref.type, Items(made_values, items.keys, items.exact), node)
-            return it.operation(node, (value, *arguments.every()), label="custom gradient")
+            return call_custom_gradient(it, target.function, arguments, node)
         case "namedtuple":
             return _make_named_tuple(it, target.function, arguments, node)
         case "cache":

@@ -22,6 +22,12 @@ class Alternative:
         return f"write `{self.code}` ({self.words})"
 
 
+def instead_of(symbol: str) -> str | None:
+    """The same in words, for the `instead` of a finding."""
+    found = alternative_to(symbol)
+    return None if found is None else str(found)
+
+
 def alternative_to(symbol: str) -> Alternative | None:
     """What to use in place of a function, or None where nothing is known or nothing is needed."""
     known = measured(symbol)

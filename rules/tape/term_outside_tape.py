@@ -35,11 +35,14 @@ No fix: moving code changes how often it runs.
 
 from gradlint.flow.events import TermStarved
 from gradlint.rule import Finding, Severity, rule
+from gradlint.verdicts import Cause
 
 
 @rule("GL103", "term-outside-tape", Severity.WARNING, since="0.1.0")
 def term_outside_tape(starved: TermStarved) -> Finding | None:
     cut = starved.cut
+    if cut.cause is not Cause.OUTSIDE_TAPE:
+        return None  # term-without-flow
     return Finding(
         cut.place,
         f"this term of `{starved.target}` moves nothing: `{cut.code}` is computed outside `{starved.tape.name}`",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from mutation import recording, updates
+from mutation import cuts, recording, updates
 from mutation.edits import Mutant
 from mutation.source import Ask, Source, asks
 
@@ -17,14 +17,21 @@ RECORDING: dict[str, Operator] = {
     "derived-out": recording.derived_out,
     "other-tape": recording.other_tape,
 }
+CUTS: dict[str, Operator] = {
+    "numpy": cuts.to_numpy,
+    "int-cast": cuts.int_cast,
+    "stop-gradient": cuts.stop_gradient,
+    "rounded": cuts.rounded,
+    "forward-stopped": cuts.forward_stopped,
+    "forward-rounded": cuts.forward_rounded,
+    "forward-threshold": cuts.forward_threshold,
+    "assignment-rebound": cuts.assignment_rebound,
+}
 LATER: dict[str, Operator] = {
-    "numpy": updates.to_numpy,
-    "int-cast": updates.int_cast,
-    "stop-gradient": updates.stop_gradient,
     "other-list-zipped": updates.other_list_zipped,
     "reversed-zip": updates.reversed_zip,
 }
-OPERATORS = RECORDING | LATER
+OPERATORS = RECORDING | CUTS | LATER
 
 
 def mutants(source: Source, operators: Sequence[str]) -> Iterator[Mutant]:

@@ -57,7 +57,7 @@ def move_after(ask: Ask) -> Iterator[Mutant]:
 def forward_out(ask: Ask) -> Iterator[Mutant]:
     """`model(x)` is called above the `with`, where `model.trainable_variables` are the sources."""
     for i, statement in enumerate(ask.block.body[: ask.inside]):
-        for call in _plain_parts(statement):
+        for call in plain_parts(statement):
             if isinstance(call, ast.Call) and sources_of_callee(ask, call.func) and OnlyWay(ask, call.func, i).holds():
                 fault = f"`{ask.source.code(call.func)}` is called before `{ask.tape}` opens"
                 yield from _out("forward-out", ask, i, call, "forward", fault)
@@ -73,7 +73,7 @@ def derived_out(ask: Ask) -> Iterator[Mutant]:
 def _operation_out(ask: Ask, element: ast.expr) -> Iterator[Mutant]:
     for i, statement in enumerate(ask.block.body[: ask.inside]):
         if OnlyWay(ask, element, i).holds():
-            parts = [one for one in _plain_parts(statement) if mentions(one, dotted(element) or "")]
+            parts = [one for one in plain_parts(statement) if mentions(one, dotted(element) or "")]
             derived = [one for one in parts if is_new_tensor(one, ask.source.roots)]
             if derived:
                 fault = f"`{ast.unparse(derived[-1])}` is computed before `{ask.tape}` opens"
@@ -111,7 +111,7 @@ def _is_tensor_read(source: Source, node: ast.expr) -> bool:
     )
 
 
-def _plain_parts(statement: ast.stmt) -> Iterator[ast.expr]:
+def plain_parts(statement: ast.stmt) -> Iterator[ast.expr]:
     """The expressions of an assignment's right side that run once and always, the outer before the inner."""
     waiting: list[ast.AST] = [statement.value] if isinstance(statement, ast.Assign | ast.AugAssign) else []
     while waiting:

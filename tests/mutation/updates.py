@@ -1,28 +1,13 @@
-"""Operators for the later issues: the flow leaves TensorFlow, or the update pairs the wrong things."""
+"""Operators for updates: gradients are paired with the wrong variables."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 
-from mutation.edits import Mutant, insert_after, made, replace, rows_of
-from mutation.names import assigns, dotted, is_plural, own_nodes, stored
+from mutation.edits import Mutant, made, replace, rows_of
+from mutation.names import dotted, own_nodes
 from mutation.source import Ask, asks
-
-
-def to_numpy(ask: Ask) -> Iterator[Mutant]:
-    """The target leaves TensorFlow under the tape."""
-    yield from _rebound("numpy", ask, "{target}.numpy()")
-
-
-def int_cast(ask: Ask) -> Iterator[Mutant]:
-    """The target becomes an integer under the tape."""
-    yield from _rebound("int-cast", ask, "{tf}.cast({target}, {tf}.int32)")
-
-
-def stop_gradient(ask: Ask) -> Iterator[Mutant]:
-    """The target is stopped under the tape."""
-    yield from _rebound("stop-gradient", ask, "{tf}.stop_gradient({target})")
 
 
 def other_list_zipped(ask: Ask) -> Iterator[Mutant]:
@@ -43,28 +28,6 @@ def reversed_zip(ask: Ask) -> Iterator[Mutant]:
         mutant = made("reversed-zip", ask, "`zip` pairs (variable, gradient)", lines, rows_of(pair)) if lines else None
         if mutant is not None:
             yield mutant
-
-
-def _rebound(operator: str, ask: Ask, form: str) -> Iterator[Mutant]:
-    body = ask.block.body[: ask.inside]
-    binding = [one for one in body if ask.target in stored(one)]
-    if (
-        not binding
-        or not assigns(binding[-1], ask.target)
-        or not ask.is_whole
-        or is_plural(ask.target)
-        or not ask.source.begins_line(binding[-1])
-    ):
-        return
-    if "{tf}" in form and ask.source.tensorflow is None:
-        return
-    code = form.format(target=ask.target, tf=ask.source.tensorflow)
-    last = binding[-1]
-    end = ask.source.end_of_logical_line(last.end_lineno or last.lineno)
-    lines = insert_after(ask.source, end, [f"{ask.source.indent(last.lineno)}{ask.target} = {code}"])
-    mutant = made(operator, ask, f"`{ask.target}` becomes `{code}`", lines, rows_of(last))
-    if mutant is not None:
-        yield mutant
 
 
 def _zips(ask: Ask) -> Iterator[ast.Call]:

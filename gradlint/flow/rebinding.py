@@ -1,0 +1,175 @@
+"""Rebinding: a name or attribute that held a variable is bound to a tensor, and the variable stays as it was.
+
+Noted while statements run; `gradients.py` makes events of the notes. That a rebound name is asked for again is no
+note but a cut, found by `blame.py`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+
+from gradlint.flow.events import Rebinding, VariableAugmented, VariableRebound
+from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.objects import Variable
+from gradlint.flow.values import How, Kind, Value, alternatives
+
+#: What tf.Variable refuses; `//=`, `%=` and `@=` bind the name anew (TensorFlow 2.21: fixtures/GL212).
+_REFUSED = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
+_DEEPEST = 8
+
+
+def note_augmented(it: Interpreter, left: Value, node: ast.AugAssign) -> bool:
+    """`variable -= x`: note that a tf.Variable raises, and whether it surely does."""
+    ways = alternatives(left, 8) or []
+    raising = [way for way in ways if _is_tf_variable(way)]
+    if not raising or it.expected or not isinstance(node.op, _REFUSED):
+        return False
+    sure = len(raising) == len(ways)
+    if not sure and not all(way in raising or way.is_opaque for way in ways):
+        return False
+    it.note(VariableAugmented, node, certain=sure)
+    return sure
+
+
+def _is_tf_variable(value: Value) -> bool:
+    if value.kind is not Kind.VARIABLE or not isinstance(value.ref, Variable) or value.ref.keras:
+        return False
+    return value.ref.owner is None or value.ref.exact is False
+
+
+def note_name(it: Interpreter, name: str, old: Value | None, new: Value, statement: ast.stmt) -> None:
+    """`name = ...`, where the name held a variable or an element of a list."""
+    if old is None or old is new or not _is_computed(new):
+        return
+    if name in it.frame.names.global_:
+        _note_kept(it, name, old, new, statement)
+        return
+    scope = it.frame.function.node if it.frame.function is not None else it.tree
+    if isinstance(scope, ast.Lambda) or name in it.frame.names.nonlocal_:
+        return
+    held = _held(old)
+    if held is not None and _is_never_read(scope, name, statement, parameters_too=held is Kind.VARIABLE):
+        it.note(VariableRebound, statement, name, Rebinding.LOST, held)
+
+
+def note_attribute(it: Interpreter, name: str, old: Value | None, new: Value, statement: ast.stmt) -> None:
+    """`self.w = self.w - rate * gradient`."""
+    if old is not None and old is not new and _is_computed(new):
+        _note_kept(it, name, old, new, statement)
+
+
+def _note_kept(it: Interpreter, name: str, old: Value, new: Value, statement: ast.stmt) -> None:
+    variables = [way for way in alternatives(old, 8) or () if way.kind is Kind.VARIABLE]
+    if variables and descends(new, variables):
+        it.note(VariableRebound, statement, name, Rebinding.KEPT, Kind.VARIABLE)
+
+
+def _is_computed(value: Value) -> bool:
+    return value.how is How.OPERATION and value.kind in (Kind.TENSOR, Kind.UNKNOWN)
+
+
+def descends(new: Value, variables: list[Value]) -> bool:
+    """Whether the value was computed from one of the variables and from a gradient: a step of gradient descent."""
+    return _meets(new, lambda each: each in variables) and _meets(new, lambda each: each.how is How.GRADIENT)
+
+
+def _meets(value: Value, wanted: Callable[[Value], bool]) -> bool:
+    stack, seen = [(value, 0)], set[int]()
+    while stack:
+        each, depth = stack.pop()
+        if wanted(each):
+            return True
+        if each.serial not in seen and depth < _DEEPEST and (each.how is not How.GRADIENT or depth == 0):
+            seen.add(each.serial)
+            stack.extend((below, depth + 1) for below in each.inputs)
+    return False
+
+
+def _held(old: Value) -> Kind | None:
+    """VARIABLE or TENSOR when the name surely held such a thing."""
+    ways = alternatives(old, 16)
+    if not ways:
+        return None
+    if all(_is_variable(way) for way in ways):
+        return Kind.VARIABLE
+    if all(way.kind is Kind.TENSOR for way in ways):
+        return Kind.TENSOR
+    return None
+
+
+def _is_variable(value: Value) -> bool:
+    if value.kind is Kind.VARIABLE:
+        return True
+    return value.how is How.PART and bool(value.inputs) and value.inputs[0].kind is Kind.VARIABLES
+
+
+def _is_never_read(scope: ast.AST, name: str, statement: ast.stmt, *, parameters_too: bool) -> bool:
+    """Whether a loop name (or parameter) is bound here for the last time, and nothing reads it afterwards."""
+    loops = [each for each in ast.walk(scope) if isinstance(each, ast.For | ast.While) and _contains(each, statement)]
+    binding = [loop for loop in loops if isinstance(loop, ast.For) and _binds(loop.target, name)]
+    if len(binding) > 1:
+        return False
+    around = [loop for loop in loops if loop not in binding and (not binding or _contains(loop, binding[0]))]
+    if not binding:
+        is_parameter = isinstance(scope, ast.FunctionDef) and name in {each.arg for each in _parameters(scope)}
+        if not (parameters_too and is_parameter):
+            return False
+    inner = [loop for loop in loops if loop not in binding and loop not in around]
+    for node in _reads(scope, name, statement):
+        after = (node.lineno, node.col_offset) > (statement.lineno, statement.col_offset)
+        if after or any(_contains(loop, node) for loop in inner):
+            return False
+        if any(_contains(loop, node) for loop in around) and not (binding and _contains(binding[0], node)):
+            return False
+    return True
+
+
+def _reads(scope: ast.AST, name: str, statement: ast.stmt) -> Iterator[ast.Name]:
+    """The reads of a name in a scope, without those in other loops and comprehensions that bind it themselves."""
+    waiting: list[ast.AST] = [scope]
+    while waiting:
+        node = waiting.pop()
+        if node is statement:
+            continue
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+            yield node
+        if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
+            if any(_binds(each.target, name) for each in node.generators):
+                waiting.append(node.generators[0].iter)
+                continue
+        if isinstance(node, ast.For) and _binds(node.target, name) and not _contains(node, statement):
+            waiting.extend((node.iter, *node.orelse))
+            continue
+        waiting.extend(ast.iter_child_nodes(node))
+
+
+def _parameters(scope: ast.FunctionDef) -> list[ast.arg]:
+    return [*scope.args.posonlyargs, *scope.args.args, *scope.args.kwonlyargs]
+
+
+def _binds(target: ast.expr, name: str) -> bool:
+    return any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(target))
+
+
+def _contains(outer: ast.AST, inner: ast.AST) -> bool:
+    start = (getattr(outer, "lineno", 0), getattr(outer, "col_offset", 0))
+    end = (getattr(outer, "end_lineno", 0) or 0, getattr(outer, "end_col_offset", 0) or 0)
+    at = (getattr(inner, "lineno", 0), getattr(inner, "col_offset", 0))
+    return start <= at < end
+
+
+_METHODS: dict[type[ast.operator], str] = {ast.Add: "assign_add", ast.Sub: "assign_sub"}
+
+
+def assigning_call(name: str, node: ast.AST) -> str:
+    """The method call that changes the variable as the statement or expression means to."""
+    if isinstance(node, ast.AugAssign):
+        method = _METHODS.get(type(node.op))
+        if method is not None:
+            return f"{name}.{method}({ast.unparse(node.value)})"
+        return f"{name}.assign({ast.unparse(ast.BinOp(node.target, node.op, node.value))})"
+    value = node.value if isinstance(node, ast.Assign) else node
+    if isinstance(value, ast.BinOp) and ast.unparse(value.left) == name and type(value.op) in _METHODS:
+        return f"{name}.{_METHODS[type(value.op)]}({ast.unparse(value.right)})"
+    return f"{name}.assign(...)"

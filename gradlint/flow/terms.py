@@ -1,0 +1,103 @@
+"""Terms: summands of a target that depend on the sources and give them no gradient, while others do."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from gradlint.flow.asking import Asked, SourceAsked
+from gradlint.flow.blame import Blame, Outcome
+from gradlint.flow.cuts import OF_TERMS
+from gradlint.flow.events import Cut, Moment
+from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.reach import covers, reach, touches, way_between
+from gradlint.flow.values import Kind, Value
+from gradlint.flow.ways import first_cut, last_outside, making_of, moment_of, summands
+from gradlint.verdicts import Cause, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Looks at the summands of the target of one gradient call."""
+
+    it: Interpreter
+    blame: Blame
+    asked: Asked
+    bits: int
+
+    def starved(self, flowing: Collection[str], told: Collection[str]) -> Iterator[list[Outcome]]:
+        """Per starved summand the sources that it should move.
+
+        `flowing` are those that other summands do move, `told` those that get nothing at all and were told so.
+        """
+        targets = self.asked.targets
+        terms = summands(targets[0]) if len(targets) == 1 and flowing else []
+        if len(terms) < 2:
+            return
+        whole = reach(self.it, targets, self.bits)
+        numbers_only = not any(self._is_stopped(term) for term in terms)
+        for term in terms:
+            found = reach(self.it, [term], self.bits)
+            sources = [
+                source
+                for source in self.asked.sources
+                if source.text in flowing
+                and not touches(found, source)
+                and touches(whole, source)
+                and covers(self.it, found, source, self.bits) is None
+            ]
+            outside = [outcome for source in sources if (outcome := self._outside(term, source)) is not None]
+            if outside:
+                yield outside
+            elif numbers_only and found.is_closed:
+                cut = [outcome for source in self.asked.sources if (outcome := self._cut(term, source)) is not None]
+                if cut and not any(outcome.source.text in told for outcome in cut):
+                    yield cut
+
+    @staticmethod
+    def _is_stopped(term: Value) -> bool:
+        return any(cause is Cause.STOPPED for _, cause in term.dead) or any(
+            cause is Cause.STOPPED for each in term.inputs for _, cause in each.dead
+        )
+
+    def _outside(self, term: Value, source: SourceAsked) -> Outcome | None:
+        """The term was computed from the source where no tape recorded."""
+        tape = self.asked.tapes[-1][0]
+        way = way_between(self.it, [term], source, dead_ends=False)
+        at, cause = first_cut(way, self.bits) if way else (None, None)
+        if at is None or cause is not None:
+            return None
+        value = way[at].value
+        moment = moment_of(value, tape)
+        if moment is Moment.UNDER or any(step.value.label == "loop" for step in way):
+            return None
+        last = last_outside(way[at:], tape)
+        if last.possible:
+            return None  # recorded by another tape: a running total, not a forgotten term
+        node = self.blame.place_node(last, tape)
+        places = self.blame.places
+        cut = Cut(Cause.OUTSIDE_TAPE, places.place(node), places.code(node), False, moment, making_of(value))
+        trace = self.blame.trace(self.asked, source.text, way, at)
+        return Outcome(self.asked, source, Verdict.NONE, cut, trace)
+
+    def _cut(self, term: Value, source: SourceAsked) -> Outcome | None:
+        """Under the tape, but an operation on every way into the term passes no gradient: it is a mere number."""
+        if term.kind is Kind.LITERAL:
+            return None
+        way = way_between(self.it, [term], source, dead_ends=True)
+        # The last cut: what is done before may well be meant (an action is sampled, and then counted).
+        at = max((index for index, step in enumerate(way) if step.cut is not None), default=None)
+        cause = way[at].cut if at is not None else None
+        if at is None or cause is None or cause not in OF_TERMS:
+            return None
+        if moment_of(way[at].value, self.asked.tapes[-1][0]) is not Moment.UNDER:
+            return None  # last step's number: a schedule, a baseline
+        return self.blame.dead_end(self.asked, source, way, at, cause)
+
+
+def bits_of(asked: Asked) -> int:
+    """Mask of the tapes that are asked."""
+    bits = 0
+    for _, bit in asked.tapes:
+        bits |= 1 << bit
+    return bits
