@@ -97,6 +97,19 @@ def codes(output: str | list[Finding]) -> list[str]:
     return [finding.code for finding in output]
 
 
+def told(run: Run, program: str) -> list[tuple[str, str]]:
+    """Code of each finding, and the code at its place, of a program given on standard input."""
+    lines = program.split("\n")
+    findings = run("check", "-", "--output-format", "json", stdin=program.encode()).findings
+    return [(each["code"], _between(lines, each["location"], each["end_location"])) for each in findings]
+
+
+def _between(lines: list[str], start: dict[str, int], end: dict[str, int]) -> str:
+    if start["row"] == end["row"]:
+        return lines[start["row"] - 1][start["column"] - 1 : end["column"] - 1]
+    return "\n".join([lines[start["row"] - 1][start["column"] - 1 :], *lines[start["row"] : end["row"]]])
+
+
 def places(outcome: Outcome) -> list[tuple[str, int, str]]:
     """File, row and code of each finding of a JSON report."""
     return [(each["filename"], each["location"]["row"], each["code"]) for each in outcome.findings]

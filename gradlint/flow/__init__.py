@@ -42,20 +42,20 @@ def connected(it: Interpreter) -> Interpreter:
 
 def analyse(tree: ast.Module, text: str, settings: Settings) -> FlowResult:
     """What happens to gradients in this module."""
-    from gradlint.flow.relevance import TRIGGERS, Relevance
+    from gradlint.flow.relevance import TRIGGERS, Relevance, is_worth_running
 
-    relevance = None
-    if not any(trigger in text for trigger in TRIGGERS):
-        relevance = Relevance(tree)
-        if not relevance.relevant:
-            return FlowResult()
+    if not is_worth_running(text):
+        return FlowResult()
+    relevance = Relevance(tree)
+    if not relevance.relevant and not any(trigger in text for trigger in TRIGGERS):
+        return FlowResult()
     from gradlint.flow.entries import run_module
     from gradlint.flow.gradients import Gradients
     from gradlint.flow.interpreter import Interpreter
     from gradlint.flow.places import Places
     from gradlint.flow.symbols import canonical
 
-    it = connected(Interpreter(tree, relevance or Relevance(tree)))
+    it = connected(Interpreter(tree, relevance))
     if any(mark in text for mark in ("disable_eager_execution", "disable_v2_behavior", "Session(", ".as_default()")):
         it.eager = None
     it.differentiable = frozenset(canonical(name) for name in settings.differentiable)

@@ -180,11 +180,17 @@ def _tensor_array_method(it: Interpreter, receiver: Value, name: str, arguments:
     if name in ("write", "scatter", "unstack", "split") and arguments.positional:
         written = arguments.positional[-1] if name in ("write", "scatter") else arguments.positional[0]
         made = LibraryObject(it.new_id(), "tf.TensorArray", (*owner.arguments[-8:], written))
-        if not it.frame.graph:
+        if it.frame.graph:
+            cut = tuple((leaf, Cause.STATE) for leaf in it.leaves(written))
+            dropped = it.operation(node, (), label="TensorArray.write", dead=cut)
+            it.written_state.setdefault(owner.id, []).append(dropped)
+        else:
             owner.arguments = made.arguments  # outside graph code the very array is written (fixtures/correct)
         return it.fresh(Kind.LIBRARY, node, ref=made)
     if name in ("stack", "concat", "read", "gather"):
-        return it.operation(node, owner.arguments, label=f"TensorArray.{name}")
+        # What was written into this very array in graph code is lost: only the array that `write` returned has it.
+        lost = tuple((each, Cause.STATE) for each in it.written_state.get(owner.id, ()))
+        return it.operation(node, owner.arguments, label=f"TensorArray.{name}", dead=lost)
     return it.plain(node)
 
 

@@ -39,9 +39,46 @@ TRIGGERS = (
     ".fit(",
     ".gradient(",
     ".jacobian(",
-    ".compile(",
     "custom_gradient",
 )
+#: Where a word alone would find too much: in a loop's head these say that it runs over variables or pairs.
+_LOOPED_OVER = ("zip(", "variables", "weights")
+_COMPILE_REACH, _BODY_REACH = 300, 2000
+
+
+def is_worth_running(text: str) -> bool:
+    """Whether anything in the file could be judged. Searching comes before parsing anything for flow."""
+    return any(trigger in text for trigger in TRIGGERS) or _compiles_loss(text) or _loops_over_variables(text)
+
+
+def _compiles_loss(text: str) -> bool:
+    """Whether a loss is given to `compile`, which is not that of `re`."""
+    at = text.find(".compile(")
+    while at >= 0:
+        if not text.endswith("re", 0, at) and "loss" in text[at : at + _COMPILE_REACH]:
+            return True
+        at = text.find(".compile(", at + 1)
+    return False
+
+
+def _loops_over_variables(text: str) -> bool:
+    for word in _LOOPED_OVER:
+        at = text.find(word)
+        while at >= 0:
+            start = text.rfind("\n", 0, at) + 1
+            if text[start:at].lstrip().startswith("for ") and _is_rebound_below(text, start, at):
+                return True
+            at = text.find(word, at + 1)
+    return False
+
+
+def _is_rebound_below(text: str, start: int, at: int) -> bool:
+    """Whether a name of the loop's head stands alone before an assignment in the lines that follow."""
+    head = text[start:at].partition(" in ")[0].lstrip()[len("for ") :]
+    body = text[at : at + _BODY_REACH]
+    names = [name.strip(" ()*") for name in head.split(",")]
+    return any(f" {name} {sign} " in body for name in names if name for sign in ("=", "-=", "+=", "*=", "/="))
+
 
 _MUTATORS = frozenset(
     {"append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "add", "appendleft", "popleft"}
