@@ -11,7 +11,7 @@ from gradlint.flow.events import Cut, Making, Moment, TapeName
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.objects import Tape, Variable
 from gradlint.flow.places import Places
-from gradlint.flow.reach import Reach, WayStep, covers, way_between
+from gradlint.flow.reach import Reach, WayStep, covers, reach, touches, way_between
 from gradlint.flow.rebinding import descends
 from gradlint.flow.values import How, Kind, Value, alternatives
 from gradlint.flow.ways import (
@@ -92,12 +92,12 @@ class Blame:
             return False
         return not any(way_between(self.it, [call], source, dead_ends=False) for call in found.calls[:16])
 
-    def forward_outside(self, asked: Asked, source: SourceAsked, bits: int, found: Reach) -> Outcome | None:
+    def forward_outside(self, asked: Asked, source: SourceAsked, bits: int) -> Outcome | None:
         """The model's output is cut off or made outside, and only what is named like a loss follows: mostly `None`."""
-        if (
-            source.value.kind is not Kind.VARIABLES
-            or covers(self.it, found, source, bits, trust_losses=True) is not None
-        ):
+        if source.value.kind is not Kind.VARIABLES:
+            return None
+        trusting = reach(self.it, asked.targets, bits, losses_of=source)
+        if touches(trusting, source) or covers(self.it, trusting, source, bits) is not None:
             return None
         outcome = self.starved_outcome(asked, source, bits, touched=False)
         cut = outcome.cut

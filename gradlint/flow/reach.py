@@ -39,8 +39,11 @@ class Reach:
         return not (self.members or self.opaque or self.loose) and self.symbolic is None
 
 
-def reach(it: Interpreter, targets: Iterable[Value], bits: int) -> Reach:
-    """Walk back from the targets along what the tapes in `bits` may have recorded."""
+def reach(it: Interpreter, targets: Iterable[Value], bits: int, *, losses_of: SourceAsked | None = None) -> Reach:
+    """Walk back from the targets along what the tapes in `bits` may have recorded.
+
+    With `losses_of` a source, a call named like a loss is taken to use what it is given, and nothing else.
+    """
     found = Reach()
     stack = list(targets)
     while stack:
@@ -61,7 +64,9 @@ def reach(it: Interpreter, targets: Iterable[Value], bits: int) -> Reach:
                 found.loose.append(value)
                 stack.extend(value.inputs)
         elif how is How.OPAQUE_CALL:
-            if value.possible & bits:
+            if losses_of is not None and is_plain_loss(value, losses_of):
+                stack.extend(_held(it, value.inputs[1:]))
+            elif value.possible & bits:
                 found.opaque.append(value)
                 stack.extend(_held(it, value.inputs))
                 stack.extend(each for clock, each in it.escaped_tensors[-200:] if clock <= value.serial)
@@ -110,18 +115,11 @@ def touches(found: Reach, source: SourceAsked) -> bool:
     return bool(source.members & found.members)
 
 
-def covers(
-    it: Interpreter, found: Reach, source: SourceAsked, bits: int, *, trust_losses: bool = False
-) -> Value | None:
-    """An unknown on the way that may stand for, or have used, the source; None when there is none.
-
-    With `trust_losses`, a call named like a loss is taken to use what it is given and nothing else.
-    """
+def covers(it: Interpreter, found: Reach, source: SourceAsked, bits: int) -> Value | None:
+    """An unknown on the way that may stand for, or have used, the source; None when there is none."""
     if found.symbolic is not None:
         return found.symbolic
     for value in found.opaque:
-        if trust_losses and is_plain_loss(value, source):
-            continue
         if _known_to_strangers(it, source, value.serial):
             return value
     for value in found.loose:
