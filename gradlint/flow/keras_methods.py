@@ -7,12 +7,19 @@ import ast
 from gradlint.flow.arguments import Arguments
 from gradlint.flow.instances import method_of, open_part
 from gradlint.flow.interpreter import Interpreter
-from gradlint.flow.layers import build_once, call_keras_instance, call_layer, is_input, layers_in_graph, make_layer
+from gradlint.flow.layers import (
+    build_once,
+    call_keras_instance,
+    call_layer,
+    is_input,
+    layers_in_graph,
+    losses_of,
+    make_layer,
+)
 from gradlint.flow.members import (
     LAYER_VARIABLES,
     VARIABLE_SETS,
     layer_variable,
-    members_within,
     part_of,
     variable_set,
     weights_of,
@@ -85,17 +92,6 @@ def layer_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) -> V
             else it.fresh(Kind.LIBRARY, node, ref=LibraryObject(it.new_id(), "keras." + name))
         )
     return method_of(it, base, name, node)
-
-
-def losses_of(it: Interpreter, base: Value, node: ast.AST) -> Value:
-    """`model.losses`: what `add_loss` was given, and perhaps regularisation of any weight."""
-    found: list[Value] = []
-    for member in sorted(members_within(it, base)[0]):
-        kept = it.store.get((member, "<losses>"))
-        if kept is not None and kept.kind is Kind.CONTAINER:
-            found.extend(it.items(kept).elements)
-    weights = it.operation(node, (variable_set(it, base, "weights", node),), label="losses")
-    return it.list_of([*found[:16], it.join([weights, it.fresh(Kind.TENSOR, node)])], node, exact=False)
 
 
 def _symbolic_end(it: Interpreter, base: Value, name: str, node: ast.AST) -> Value:
@@ -193,7 +189,10 @@ def call_keras_method(it: Interpreter, receiver: Value, name: str, arguments: Ar
             it.write_state(receiver, arguments.every(), node)
             return it.plain(node)
         case "get_layer":
-            return part_of(it, receiver, node) if receiver.kind is Kind.LAYER else it.part(receiver, node)
+            if receiver.kind is not Kind.LAYER:
+                return it.part(receiver, node)
+            name = arguments.get(0, "name")
+            return part_of(it, receiver, node, name.ref if name is not None and name.kind is Kind.LITERAL else None)
         case "add" if receiver.kind is Kind.LAYER:
             _add_layer(it, receiver, arguments)
             return it.plain(node)

@@ -23,6 +23,7 @@ from gradlint.flow.objects import (
     Layer,
     SymbolicCall,
 )
+from gradlint.flow.own_code import INPUT_CUTTING, WRAPPERS, activation_of, runs_own_code
 from gradlint.flow.sequences import known_elements
 from gradlint.flow.values import DType, How, Kind, Value
 from gradlint.verdicts import Cause
@@ -74,6 +75,8 @@ def make_layer(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AST
             elif leaf.kind is Kind.FUNCTION and name == "Lambda":
                 parts.append(leaf)
     made = Layer(it.new_id(), symbol, tuple(parts), open_parts, inputs=inputs, outputs=outputs, sequence=sequence)
+    made.has_cuts = outputs is not None and _has_cuts(it, outputs)
+    made.activation = activation_of(name, arguments)
     value = it.fresh(Kind.LAYER, node, ref=made, label=symbol)
     it.layer_values[made.id] = value
     for part in parts:
@@ -107,7 +110,7 @@ def layers_in_graph(it: Interpreter, outputs: Value) -> list[Value]:
             found.append(it.fresh(Kind.LAYER, each.node, ref=each.ref.owner))
         if each.kind in (Kind.VARIABLE, Kind.LAYER, Kind.INSTANCE):
             found.append(each)
-        stack.extend(each.inputs)
+        stack.extend((*each.inputs, *(behind for behind, _ in each.dead)))
     return found
 
 
@@ -126,8 +129,22 @@ def _is_open_graph(it: Interpreter, outputs: Value) -> bool:
             if each.ref.open_members:
                 return True
             continue
-        stack.extend(each.inputs)
+        stack.extend((*each.inputs, *(behind for behind, _ in each.dead)))
     return bool(stack)
+
+
+def _has_cuts(it: Interpreter, outputs: Value) -> bool:
+    """Whether an operation without a gradient took part in a functional graph."""
+    seen: set[int] = set()
+    stack = list(it.leaves(outputs))
+    while stack and len(seen) < 500:
+        each = stack.pop()
+        if each.serial not in seen:
+            seen.add(each.serial)
+            if each.dead:
+                return True
+            stack.extend(each.inputs)
+    return False
 
 
 def call_layer(it: Interpreter, layer: Value, arguments: Arguments, node: ast.AST) -> Value:
@@ -139,14 +156,8 @@ def call_layer(it: Interpreter, layer: Value, arguments: Arguments, node: ast.AS
         return it.operation(node, (*tensors, weights_of(it, layer, node)), label="call", kind=Kind.SYMBOLIC, ref=ref)
     if owner.open_parts:
         return it.opaque_call(node, (layer, *tensors), "a model with layers that cannot be seen")
-    name = owner.symbol.rpartition(".")[2]
-    if name == "Lambda" and owner.parts and owner.parts[0].kind is Kind.FUNCTION:
-        return it.call(owner.parts[0], Arguments(arguments.positional), node)
-    if owner.sequence is not None and any(_runs_own_code(each) for each in owner.sequence) and arguments.positional:
-        return _run_sequence(it, owner.sequence, arguments, node)
-    if owner.outputs is not None and arguments.positional and _has_own_layers(owner):
-        forget_losses(it, layer)
-        return _replay(it, owner, arguments, node)
+    if arguments.positional and runs_own_code(layer):
+        return _run_own_code(it, layer, arguments, node)
     kept = [value for key, value in arguments.keywords.items() if key not in ("training", "mask")]
     inputs = (*arguments.positional, *kept, weights_of(it, layer, node))
     if owner.outputs is not None and owner.outputs.kind is Kind.CONTAINER:
@@ -210,15 +221,41 @@ def _run_sequence(it: Interpreter, sequence: tuple[Value, ...], arguments: Argum
     return value
 
 
-def _has_own_layers(owner: Layer) -> bool:
-    return any(_runs_own_code(part) for part in owner.parts)
+def _run_own_code(it: Interpreter, layer: Value, arguments: Arguments, node: ast.AST) -> Value:
+    """Call a library layer that runs code of this file, or that cuts by nature."""
+    owner: Layer = layer.ref
+    name = owner.symbol.rpartition(".")[2]
+    if name == "Lambda" and owner.parts:
+        return it.call(owner.parts[0], Arguments(arguments.positional), node)
+    if name in WRAPPERS and owner.parts:
+        return _run_wrapped(it, name, owner.parts[0], arguments, node)
+    if owner.sequence is not None:
+        return _run_sequence(it, owner.sequence, arguments, node)
+    if owner.outputs is not None:
+        forget_losses(it, layer)
+        return _replay(it, owner, arguments, node)
+    weights = weights_of(it, layer, node)
+    if name in INPUT_CUTTING:
+        # Told where the layer is made: it is the choice of the layer that cuts.
+        dead = tuple((value, Cause.NON_DIFFERENTIABLE) for value in arguments.positional)
+        looked_up = it.operation(layer.node, (), label=owner.symbol, dead=dead)
+        return it.operation(node, (looked_up, weights), label="call", dtype=_dtype_of(layer))
+    made = it.operation(node, (*arguments.positional, weights), label="call", dtype=_dtype_of(layer))
+    return made if owner.activation is None else it.call(owner.activation, Arguments((made,)), layer.node or node)
 
 
-def _runs_own_code(layer: Value) -> bool:
-    """Whether calling the layer runs code of this file: a class of its own, or a Lambda."""
-    if layer.kind is Kind.LAYER:
-        return layer.ref.symbol.endswith(".Lambda") and bool(layer.ref.parts)
-    return layer.kind is Kind.INSTANCE
+def _run_wrapped(it: Interpreter, name: str, inner: Value, arguments: Arguments, node: ast.AST) -> Value:
+    """A layer run on every step of a sequence; or a cell, which hands its state on."""
+    value = it.operation(node, arguments.positional, label="[]")
+    if name != "RNN":
+        return it.operation(node, (it.call(inner, Arguments((value,)), node),), label="tf.stack")
+    output, state = value, it.fresh(Kind.TENSOR, node, label="initial state")
+    for _ in range(2):
+        returned = it.call(inner, Arguments((value, it.list_of([state], node))), node)
+        parts = it.items(returned).elements if returned.kind is Kind.CONTAINER else (returned,)
+        leaves = [leaf for part in parts[1:] for leaf in it.leaves(part)]
+        output, state = parts[0] if parts else returned, it.join([state, *leaves[:1]])
+    return it.operation(node, (output,), label="tf.stack")
 
 
 def _replay(it: Interpreter, owner: Layer, arguments: Arguments, node: ast.AST) -> Value:
@@ -242,16 +279,21 @@ def _replay(it: Interpreter, owner: Layer, arguments: Arguments, node: ast.AST) 
             )
         elif budget[0] > 0 and isinstance(value.ref, SymbolicCall):
             call = value.ref
-            positional = tuple(run(each) for each in call.arguments)
             if call.callee is None:
-                made = it.operation(node, positional, label=value.label)
+                made = repeated(value)
             else:
+                positional = tuple(run(each) for each in call.arguments)
                 keywords = {key: run(each) for key, each in call.keywords}
                 made = it.call(call.callee, Arguments(positional, keywords), node)
-        elif value.kind is Kind.SYMBOLIC and value.inputs:
-            made = it.operation(node, tuple(run(each) for each in value.inputs), label=value.label)
+        elif value.kind is Kind.SYMBOLIC and (value.inputs or value.dead):
+            made = repeated(value)
         given[value.serial] = made
         return made
+
+    def repeated(value: Value) -> Value:
+        dead = tuple((run(each), cause) for each, cause in value.dead)
+        at = value.node if dead and value.node is not None else node
+        return it.operation(at, tuple(run(each) for each in value.inputs), label=value.label, dead=dead)
 
     assert owner.outputs is not None
     return run(owner.outputs)
@@ -327,6 +369,17 @@ def _like(it: Interpreter, shape: Value, value: Value) -> Items:
         for _ in items.elements
     )
     return Items(elements, items.keys, items.exact)
+
+
+def losses_of(it: Interpreter, base: Value, node: ast.AST) -> Value:
+    """`model.losses`: what `add_loss` was given, and perhaps regularisation of any weight."""
+    found: list[Value] = []
+    for member in sorted(members_within(it, base)[0]):
+        kept = it.store.get((member, "<losses>"))
+        if kept is not None and kept.kind is Kind.CONTAINER:
+            found.extend(it.items(kept).elements)
+    weights = it.operation(node, (variable_set(it, base, "weights", node),), label="losses")
+    return it.list_of([*found[:16], it.join([weights, it.fresh(Kind.TENSOR, node)])], node, exact=False)
 
 
 def forget_losses(it: Interpreter, layer: Value) -> None:

@@ -74,7 +74,7 @@ def _enter(it: Interpreter, owner: HeapObject, found: set[int], stack: list[Valu
             if owner.owner is not None:
                 found.add(owner.owner.id)
                 if isinstance(owner.owner, Layer) and owner.owner.part_of is not None:
-                    found.add(owner.owner.part_of.id)
+                    _enter_whole(owner.owner.part_of, found, stack)
                 if isinstance(owner.owner, Variable) or not owner.exact:
                     stack.append(owner.owner)
         case VariableSet():
@@ -84,7 +84,7 @@ def _enter(it: Interpreter, owner: HeapObject, found: set[int], stack: list[Valu
             found.add(owner.id)
             stack.extend(owner.parts)
             if owner.part_of is not None:
-                found.add(owner.part_of.id)
+                _enter_whole(owner.part_of, found, stack)
             _push_cells(it, owner, stack)
             return owner.open_parts
         case Instance():
@@ -98,6 +98,13 @@ def _enter(it: Interpreter, owner: HeapObject, found: set[int], stack: list[Valu
         case LibraryObject() if owner.symbol.startswith("keras."):
             stack.extend(owner.arguments)
     return False
+
+
+def _enter_whole(whole: HeapObject, found: set[int], stack: list[Value | HeapObject]) -> None:
+    """A layer was read out of a model, no telling which: it may be any of its layers."""
+    found.add(whole.id)
+    if isinstance(whole, Layer):
+        stack.extend(whole.parts)
 
 
 def members_of(it: Interpreter, start: Value | HeapObject) -> tuple[frozenset[int], bool]:
@@ -221,11 +228,16 @@ def _name_of(it: Interpreter, owner: HeapObject, layer: Value) -> str:
         if held is not None and held.ref is layer.ref and isinstance(name, str):
             return name
     if isinstance(layer.node, ast.Call):
-        for keyword in layer.node.keywords:
-            if keyword.arg == "name" and isinstance(keyword.value, ast.Constant):
-                return str(keyword.value.value)
-        return ast.unparse(layer.node)
+        return written_name(layer) or ast.unparse(layer.node)
     return "a layer"
+
+
+def written_name(layer: Value) -> str | None:
+    """The `name` that a layer is made with, where it is written out."""
+    for keyword in layer.node.keywords if isinstance(layer.node, ast.Call) else ():
+        if keyword.arg == "name" and isinstance(keyword.value, ast.Constant):
+            return str(keyword.value.value)
+    return None
 
 
 def some_variable(it: Interpreter, owner: Value, node: ast.AST) -> Value:
@@ -251,9 +263,12 @@ def symbolic_operation(it: Interpreter, arguments: tuple[Value, ...]) -> Symboli
     return SymbolicCall(it.new_id(), None, arguments, ())
 
 
-def part_of(it: Interpreter, base: Value, node: ast.AST) -> Value:
+def part_of(it: Interpreter, base: Value, node: ast.AST, name: object = None) -> Value:
     """A layer read out of a model by name or place."""
     owner: Layer = base.ref
+    named = [part for part in owner.parts if name is not None and written_name(part) == name]
+    if len(named) == 1 and not owner.open_parts:
+        return named[0]
     made = Layer(it.new_id(), "keras.layers.Layer", (), False, part_of=owner)
     return it.fresh(Kind.LAYER, node, ref=made)
 

@@ -163,6 +163,8 @@ class Layer(HeapObject):
     inputs: tuple[Value, ...] = ()
     outputs: Value | None = None
     sequence: tuple[Value, ...] | None = None
+    activation: Value | None = None
+    has_cuts: bool = False  # of a functional model: an operation without a gradient took part
 
 
 @dataclass(eq=False, slots=True)

@@ -87,6 +87,7 @@ def binary(it: Interpreter, op: ast.operator, left: Value, right: Value, node: a
             (),
             label="tf.math.floordiv",
             dead=((left, Cause.NON_DIFFERENTIABLE), (right, Cause.NON_DIFFERENTIABLE)),
+            kind=Kind.SYMBOLIC if Kind.SYMBOLIC in kinds else Kind.TENSOR,
         )
     if isinstance(op, ast.Add) and left.is_opaque and right.is_opaque and "call" not in (left.label, right.label):
         # Two unknowns may as well be lists of variables.
@@ -197,7 +198,9 @@ def _unary_one(it: Interpreter, node: ast.UnaryOp, value: Value) -> Value:
     if value.kind is Kind.PLAIN:
         return it.operation(node, (value,), label="-", kind=Kind.PLAIN)
     if isinstance(node.op, ast.Invert):
-        return it.operation(node, (), label="~", dead=((value, Cause.NON_DIFFERENTIABLE),), dtype=DType.BOOL)
+        kind = Kind.SYMBOLIC if value.kind is Kind.SYMBOLIC else Kind.TENSOR
+        dead = ((value, Cause.NON_DIFFERENTIABLE),)
+        return it.operation(node, (), label="~", dead=dead, dtype=DType.BOOL, kind=kind)
     kind = Kind.SYMBOLIC if value.kind is Kind.SYMBOLIC else Kind.TENSOR
     ref = None
     if kind is Kind.SYMBOLIC:
@@ -232,6 +235,8 @@ def compare(it: Interpreter, node: ast.Compare) -> Value:
         return it.plain(node)
     dead = tuple((value, Cause.NON_DIFFERENTIABLE) for value in values)
     kind = Kind.PLAIN if all(value.kind in (Kind.PLAIN, Kind.LITERAL) for value in values) else Kind.TENSOR
+    if any(value.kind is Kind.SYMBOLIC for value in values):
+        kind = Kind.SYMBOLIC
     # Of NumPy arrays it is an array, which multiplies as numbers do.
     dtype = DType.BOOL if any(value.kind in _TENSORS for value in values) else DType.UNKNOWN
     return it.operation(

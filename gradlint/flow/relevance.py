@@ -116,7 +116,8 @@ class Relevance:
         self.rebound_globals: set[str] = set()
         self.global_statements: set[str] = set()
         self.gradient_calls: list[ast.Call] = []
-        self.regularises = False  # some layer of the file may add losses of its own
+        self.regularises = False  # some layer of the file may add losses of its own, or they are read
+        self.adds_losses = False  # the same, of what is written in the file
         self._direct: set[ast.AST] = set()
         self._called: dict[ast.AST, set[str]] = {}
         self._defs: list[tuple[ast.AST, str]] = []
@@ -151,7 +152,8 @@ class Relevance:
                     self._module_assigned[node.id] = self._module_assigned.get(node.id, 0) + 1
             elif isinstance(node, ast.Call):
                 function = node.func
-                self.regularises = self.regularises or any("regularizer" in (each.arg or "") for each in node.keywords)
+                if any("regularizer" in (each.arg or "") for each in node.keywords):
+                    self.regularises = self.adds_losses = True
                 if _asks_gradient(node):
                     self.gradient_calls.append(node)
                 if (
@@ -178,6 +180,7 @@ class Relevance:
 
     def _name_used(self, name: str, owners: tuple[ast.AST, ...]) -> None:
         self.regularises = self.regularises or name in ("add_loss", "losses", "regularizers")
+        self.adds_losses = self.adds_losses or name in ("add_loss", "regularizers")
         for owner in owners:
             self._called.setdefault(owner, set()).add(name)
         if name in DIFFERENTIATES:

@@ -137,7 +137,8 @@ def cast_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
         return it.unknown(node, "a cast of unknown arguments", arguments.every())
     made_type = named_dtype(dtype)
     if made_type in (DType.INTEGER, DType.BOOL):
-        return it.operation(node, (), label="tf.cast", dead=((value, Cause.INTEGER),), dtype=made_type)
+        symbolic = Kind.SYMBOLIC if value.kind is Kind.SYMBOLIC else Kind.TENSOR
+        return it.operation(node, (), label="tf.cast", dead=((value, Cause.INTEGER),), dtype=made_type, kind=symbolic)
     kind = Kind.SYMBOLIC if value.kind is Kind.SYMBOLIC else Kind.TENSOR
     ref = symbolic_operation(it, (value,)) if kind is Kind.SYMBOLIC else None
     made = it.operation(node, (value,), label="tf.cast", kind=kind, ref=ref, dtype=made_type)

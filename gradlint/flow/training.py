@@ -10,6 +10,7 @@ from gradlint.flow.arguments import Arguments, name_called
 from gradlint.flow.asking import ask, ask_unknown
 from gradlint.flow.instances import bind_method, class_attribute
 from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.layers import losses_of
 from gradlint.flow.members import variable_set
 from gradlint.flow.objects import Function, HeapObject
 from gradlint.flow.tapes import implicit_tape, run_under, watch
@@ -74,6 +75,9 @@ def run_fit(it: Interpreter, receiver: Value, arguments: Arguments, node: ast.AS
                 target = _own_loss(it, own, receiver, {"x": x, "y": y, "y_pred": predicted}, node)
             else:
                 target = _compiled_loss(it, loss, y, predicted, node)
+            if it.relevance.adds_losses:
+                # What layers add by themselves, and perhaps a regularizer of any weight.
+                target = it.operation(node, (target, losses_of(it, receiver, node)), label="sum")
 
         with _in_graph(it, receiver):
             run_under(it, [tape], forward, node, tape.name, sure=True)
