@@ -13,7 +13,7 @@ from gradlint.flow.objects import (
     Container,
 )
 from gradlint.flow.operators import binary
-from gradlint.flow.rebinding import note_attribute, note_augmented, note_name
+from gradlint.flow.rebinding import note_attribute, note_augmented, note_element, note_name
 from gradlint.flow.scopes import Frame
 from gradlint.flow.sequences import (
     element_of,
@@ -82,6 +82,9 @@ def _note_rebinding(it: Interpreter, target: ast.expr, value: Value, statement: 
         return  # nothing is computed, so no variable is meant to change
     if isinstance(target, ast.Name):
         note_name(it, target.id, it.store.get((_frame_of(it, target.id).id, target.id)), value, statement)
+    elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Attribute):
+        if it.evaluate(target.value).kind is Kind.VARIABLES:
+            note_element(it, ast.unparse(target), statement)
     elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
         owner = it.evaluate(target.value)
         if owner.kind is Kind.INSTANCE:

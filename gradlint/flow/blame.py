@@ -11,7 +11,17 @@ from gradlint.flow.events import Cut, Making, Moment, TapeName
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.objects import Tape, Variable
 from gradlint.flow.places import Places
-from gradlint.flow.reach import Reach, WayStep, covers, reach, touches, way_between
+from gradlint.flow.reach import (
+    Reach,
+    WayStep,
+    any_way,
+    covers,
+    is_other_network,
+    is_plain_loss,
+    reach,
+    touches,
+    way_between,
+)
 from gradlint.flow.rebinding import descends
 from gradlint.flow.values import How, Kind, Value, alternatives
 from gradlint.flow.ways import (
@@ -96,7 +106,13 @@ class Blame:
         """The model's output is cut off or made outside, and only what is named like a loss follows: mostly `None`."""
         if source.value.kind is not Kind.VARIABLES:
             return None
-        trusting = reach(self.it, asked.targets, bits, losses_of=source)
+        callees = self._fed_by_cut(asked, source)
+        trusting = reach(
+            self.it,
+            asked.targets,
+            bits,
+            trusted=lambda call: is_plain_loss(call, source) or (bool(call.inputs) and call.inputs[0] in callees),
+        )
         if touches(trusting, source) or covers(self.it, trusting, source, bits) is not None:
             return None
         outcome = self.starved_outcome(asked, source, bits, touched=False)
@@ -105,11 +121,18 @@ class Blame:
             return None
         return replace(outcome, cut=replace(cut, assumed=True))
 
+    def _fed_by_cut(self, asked: Asked, source: SourceAsked) -> list[Value]:
+        """Other networks, by their names, that are given what a cut left of this one: they do not hold it as well."""
+        way = any_way(self.it, asked.targets, source)
+        cut = next((index for index, step in enumerate(way) if step.cut in DEAD_ENDS), None)
+        after = way[cut + 1 :] if cut is not None else []
+        return [step.value.inputs[0] for step in after if is_other_network(step.value, source)]
+
     def starved_outcome(self, asked: Asked, source: SourceAsked, bits: int, touched: bool) -> Outcome:
         tape = asked.tapes[-1][0]
         way = way_between(self.it, asked.targets, source, dead_ends=False)
         if not way:
-            way = way_between(self.it, asked.targets, source, dead_ends=True)
+            way = any_way(self.it, asked.targets, source)
         if touched or (way and not source.tracked & bits):
             watchable = cut_edge(way) is None
             if watchable:

@@ -27,7 +27,7 @@ from gradlint.flow.tensor_calls import TO_NUMBERS, plain_call
 from gradlint.flow.training import run_compile
 from gradlint.flow.transformed import call_transformed
 from gradlint.flow.values import How, Kind, Value, alternatives
-from gradlint.knowledge.conventions import computes_now, hands_out_objects
+from gradlint.knowledge.conventions import PREDICTS, computes_now, hands_out_objects
 from gradlint.verdicts import Cause
 
 
@@ -81,6 +81,8 @@ def _opaque(it: Interpreter, function: Value, arguments: Arguments, node: ast.AS
             return run_with_args(it, first, arguments, node)
     if name in TO_NUMBERS and function.how is How.PART and not arguments.every():
         return plain_call(it, f".{name}", function.inputs, node)  # of whatever: only numbers come out
+    if name in PREDICTS and function.how is How.PART and arguments.positional:
+        return _predicted(it, name, function.inputs[0], arguments, node)
     if name == "compile" and function.how is How.PART:
         run_compile(it, function.inputs[0], arguments, node)
     told = _told_by_settings(it, dotted_name(function, node), arguments, node)
@@ -94,6 +96,17 @@ def _opaque(it: Interpreter, function: Value, arguments: Arguments, node: ast.AS
         getter=not arguments.positional or hands_out_objects(name),
         computes=computes_now(name),
     )
+
+
+def _predicted(it: Interpreter, name: str, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    """`model.predict(x)` of something that is not known: NumPy arrays, if it is what its name says."""
+    held = (receiver, *arguments.every())
+    it.opaque_call(node, held, f"`{name}` cannot be seen", getter=True)
+    made = it.operation(
+        node, (), label=name, kind=Kind.PLAIN, dead=tuple((value, Cause.LEFT_TENSORFLOW) for value in held)
+    )
+    made.assumed = True
+    return made
 
 
 def _told_by_settings(it: Interpreter, name: str, arguments: Arguments, node: ast.AST) -> Value | None:

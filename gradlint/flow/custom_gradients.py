@@ -78,11 +78,22 @@ def _gradients(it: Interpreter, gradient: Value, outputs: int, reads: bool, node
         if not reads or len(pair) != 2:
             return _Returned(None, where)
         result = pair[0]
+    ways = alternatives_with_none(result)
+    if ways is not None and not it.expected:
+        it.note(CustomGradientMisused, where, Misuse.SOMETIMES_NONE, "")
     if is_literal(result, None) or result.kind is Kind.TENSOR:
         return _Returned((result,), where)
     if result.kind is Kind.CONTAINER and it.items(result).exact and result.ref.type in ("list", "tuple"):
         return _Returned(it.items(result).elements, where)
     return _Returned(None, where)
+
+
+def alternatives_with_none(value: Value) -> list[Value] | None:
+    """The ways of a join of which one is None and another is not; None for any other value."""
+    if value.how is not How.JOIN:
+        return None
+    nothing = [each for each in value.inputs if is_literal(each, None)]
+    return list(value.inputs) if nothing and len(nothing) < len(value.inputs) else None
 
 
 def _end_of(function: Function) -> ast.AST:

@@ -44,6 +44,7 @@ class Misuse(Enum):
     """What is wrong with a `tf.custom_gradient`."""
 
     NONE = auto()  # its gradient function returns None
+    SOMETIMES_NONE = auto()  # it falls off its end on some ways
     COUNT = auto()  # it returns another number of gradients than there are arguments
     COUNT_IN_GRAPH = auto()  # the same in graph code
     VARIABLES = auto()  # it reads a variable, and its gradient function does not accept `variables`

@@ -16,6 +16,7 @@ from gradlint.flow.operators import binary_spine, boolean, compare, unary
 from gradlint.flow.sequences import element_of, get_item, known_elements
 from gradlint.flow.truth import truth_of
 from gradlint.flow.values import Kind, Value, is_literal
+from gradlint.verdicts import Cause
 
 # Any: the table pairs each kind of node with a function for just that kind.
 Handler = Callable[[Interpreter, Any], Value]
@@ -118,10 +119,8 @@ def _lambda(it: Interpreter, node: ast.Lambda) -> Value:
 
 
 def _string(it: Interpreter, node: ast.JoinedStr) -> Value:
-    for each in node.values:
-        if isinstance(each, ast.FormattedValue):
-            evaluate(it, each.value)
-    return it.plain(node)
+    held = [evaluate(it, each.value) for each in node.values if isinstance(each, ast.FormattedValue)]
+    return it.plain(node, held, Cause.LEFT_TENSORFLOW, "a string") if held else it.plain(node)
 
 
 def _starred(it: Interpreter, node: ast.Starred) -> Value:

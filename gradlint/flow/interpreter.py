@@ -134,7 +134,10 @@ class Interpreter(Heap):
     def write_state(self, owner: Value, written: Iterable[Value], node: ast.AST) -> None:
         """A variable, or all those of a layer, take over numbers: remember from what they were computed."""
         values = [leaf for value in written for leaf in self.leaves(value) if leaf.kind is not Kind.LITERAL]
-        if values and isinstance(owner.ref, HeapObject):
+        traced = any(
+            value.kind is Kind.SYMBOLIC for value in values
+        )  # nothing is computed while a model is put together
+        if values and not traced and isinstance(owner.ref, HeapObject):
             stored = self.operation(node, (), label="state", dead=tuple((value, Cause.STATE) for value in values))
             behind = owner.ref.owner if isinstance(owner.ref, Variable) else None
             for each in (owner.ref, behind):

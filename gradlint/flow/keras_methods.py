@@ -191,8 +191,9 @@ def call_keras_method(it: Interpreter, receiver: Value, name: str, arguments: Ar
         case "get_layer":
             if receiver.kind is not Kind.LAYER:
                 return it.part(receiver, node)
-            name = arguments.get(0, "name")
-            return part_of(it, receiver, node, name.ref if name is not None and name.kind is Kind.LITERAL else None)
+            called = arguments.get(0, "name")
+            literal = called.ref if called is not None and called.kind is Kind.LITERAL else None
+            return part_of(it, receiver, node, literal)
         case "add" if receiver.kind is Kind.LAYER:
             _add_layer(it, receiver, arguments)
             return it.plain(node)

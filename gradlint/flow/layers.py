@@ -371,13 +371,15 @@ def _like(it: Interpreter, shape: Value, value: Value) -> Items:
     return Items(elements, items.keys, items.exact)
 
 
-def losses_of(it: Interpreter, base: Value, node: ast.AST) -> Value:
-    """`model.losses`: what `add_loss` was given, and perhaps regularisation of any weight."""
+def losses_of(it: Interpreter, base: Value, node: ast.AST, *, regularised: bool = True) -> Value:
+    """`model.losses`: what `add_loss` was given, and where `regularised` perhaps something of any weight."""
     found: list[Value] = []
     for member in sorted(members_within(it, base)[0]):
         kept = it.store.get((member, "<losses>"))
         if kept is not None and kept.kind is Kind.CONTAINER:
             found.extend(it.items(kept).elements)
+    if not regularised:
+        return it.list_of(found[:16], node)
     weights = it.operation(node, (variable_set(it, base, "weights", node),), label="losses")
     return it.list_of([*found[:16], it.join([weights, it.fresh(Kind.TENSOR, node)])], node, exact=False)
 

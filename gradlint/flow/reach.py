@@ -7,7 +7,7 @@ the target backwards, once per gradient call, and again along one way for the on
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from gradlint.flow.asking import SourceAsked
@@ -39,10 +39,12 @@ class Reach:
         return not (self.members or self.opaque or self.loose) and self.symbolic is None
 
 
-def reach(it: Interpreter, targets: Iterable[Value], bits: int, *, losses_of: SourceAsked | None = None) -> Reach:
+def reach(
+    it: Interpreter, targets: Iterable[Value], bits: int, *, trusted: Callable[[Value], bool] | None = None
+) -> Reach:
     """Walk back from the targets along what the tapes in `bits` may have recorded.
 
-    With `losses_of` a source, a call named like a loss is taken to use what it is given, and nothing else.
+    A `trusted` call is taken to use what it is given, and nothing else.
     """
     found = Reach()
     stack = list(targets)
@@ -64,7 +66,7 @@ def reach(it: Interpreter, targets: Iterable[Value], bits: int, *, losses_of: So
                 found.loose.append(value)
                 stack.extend(value.inputs)
         elif how is How.OPAQUE_CALL:
-            if losses_of is not None and is_plain_loss(value, losses_of):
+            if trusted is not None and trusted(value):
                 stack.extend(_held(it, value.inputs[1:]))
             elif value.possible & bits:
                 found.opaque.append(value)
@@ -164,6 +166,16 @@ def is_plain_loss(call: Value, source: SourceAsked) -> bool:
             if given.serial == (owner.root or owner).serial:
                 return False
     return True
+
+
+def is_other_network(call: Value, source: SourceAsked) -> bool:
+    """Whether a call is that of a network by its name, which is another object than the owner of the source."""
+    node = call.node
+    if not isinstance(node, ast.Call) or not call.inputs or not call.assumed:
+        return False
+    owner = source.value.ref.owner if source.value.kind is Kind.VARIABLES else None
+    callee = call.inputs[0]
+    return callee is not owner and callee.how in (How.PARAMETER, How.PART) and callee.kind is Kind.UNKNOWN
 
 
 def _known_to_strangers(it: Interpreter, source: SourceAsked, clock: int) -> bool:
@@ -280,7 +292,21 @@ class WayStep:
     cut: Cause | None
 
 
-def way_between(it: Interpreter, targets: Iterable[Value], source: SourceAsked, *, dead_ends: bool) -> list[WayStep]:
+def any_way(it: Interpreter, targets: Sequence[Value], source: SourceAsked) -> list[WayStep]:
+    """A way by data, cut or not: rather one that passes values on than one that only asks for their shape."""
+    return way_between(it, targets, source, dead_ends=True, shapes=False) or way_between(
+        it, targets, source, dead_ends=True
+    )
+
+
+def _is_shape(value: Value) -> bool:
+    name = value.label.rpartition(".")[2]
+    return name.endswith("_like") or name in ("shape", "size", "rank", "ndim", "shape_n")
+
+
+def way_between(
+    it: Interpreter, targets: Iterable[Value], source: SourceAsked, *, dead_ends: bool, shapes: bool = True
+) -> list[WayStep]:
     """The shortest way by data from the source to a target, in the order of running; empty when there is none."""
     serials = {way.serial for way in alternatives(source.value, 16) or [source.value]}
     owner_serial = None
@@ -307,7 +333,7 @@ def way_between(it: Interpreter, targets: Iterable[Value], source: SourceAsked, 
         if value.kind is Kind.CONTAINER:
             following += [(each, None) for each in it.items(value).elements]
         if dead_ends:
-            following += list(value.dead)
+            following += [(each, cause) for each, cause in value.dead if shapes or not _is_shape(value)]
             reader = parents[value.serial][0]
             following += [(each, None) for each in _assigned(it, value) if reader and each.serial < reader.serial]
         for each, cause in following:

@@ -59,6 +59,11 @@ def note_attribute(it: Interpreter, name: str, old: Value | None, new: Value, st
         _note_kept(it, name, old, new, statement)
 
 
+def note_element(it: Interpreter, name: str, statement: ast.stmt) -> None:
+    """`model.weights[0] = ...`: the property makes a new list each time, and only that changes."""
+    it.note(VariableRebound, statement, name, Rebinding.LOST, Kind.VARIABLE)
+
+
 def _note_kept(it: Interpreter, name: str, old: Value, new: Value, statement: ast.stmt) -> None:
     variables = [way for way in alternatives(old, 8) or () if way.kind is Kind.VARIABLE]
     if variables and descends(new, variables):
@@ -111,18 +116,44 @@ def _is_never_read(scope: ast.AST, name: str, statement: ast.stmt, *, parameters
     if len(binding) > 1:
         return False
     around = [loop for loop in loops if loop not in binding and (not binding or _contains(loop, binding[0]))]
-    if not binding:
+    earlier = _bound_earlier(scope, name, statement) if not binding else None
+    if not binding and earlier is None:
         is_parameter = isinstance(scope, ast.FunctionDef) and name in {each.arg for each in _parameters(scope)}
         if not (parameters_too and is_parameter):
             return False
     inner = [loop for loop in loops if loop not in binding and loop not in around]
     for node in _reads(scope, name, statement):
         after = (node.lineno, node.col_offset) > (statement.lineno, statement.col_offset)
+        if earlier is not None:
+            if after or _is_before(node, earlier):
+                return False  # read on, or read from the last turn of a loop
+            continue
         if after or any(_contains(loop, node) for loop in inner):
             return False
         if any(_contains(loop, node) for loop in around) and not (binding and _contains(binding[0], node)):
             return False
     return True
+
+
+def _bound_earlier(scope: ast.AST, name: str, statement: ast.stmt) -> ast.stmt | None:
+    """The assignment of the name that stands before the statement in the same block."""
+    for node in ast.walk(scope):
+        for block in (getattr(node, "body", None), getattr(node, "orelse", None)):
+            if isinstance(block, list) and statement in block:
+                before = block[: block.index(statement)]
+                return next((each for each in before if isinstance(each, ast.Assign) and _assigns(each, name)), None)
+    return None
+
+
+def _assigns(statement: ast.Assign, name: str) -> bool:
+    return any(isinstance(left, ast.Name) and left.id == name for left in statement.targets)
+
+
+def _is_before(node: ast.AST, other: ast.AST) -> bool:
+    return (getattr(node, "lineno", 0), getattr(node, "col_offset", 0)) < (
+        getattr(other, "lineno", 0),
+        getattr(other, "col_offset", 0),
+    )
 
 
 def _reads(scope: ast.AST, name: str, statement: ast.stmt) -> Iterator[ast.Name]:

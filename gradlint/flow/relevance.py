@@ -117,7 +117,7 @@ class Relevance:
         self.global_statements: set[str] = set()
         self.gradient_calls: list[ast.Call] = []
         self.regularises = False  # some layer of the file may add losses of its own, or they are read
-        self.adds_losses = False  # the same, of what is written in the file
+        self.adds_losses = self.has_regularizers = False  # the same, of what is written in the file
         self._direct: set[ast.AST] = set()
         self._called: dict[ast.AST, set[str]] = {}
         self._defs: list[tuple[ast.AST, str]] = []
@@ -153,7 +153,7 @@ class Relevance:
             elif isinstance(node, ast.Call):
                 function = node.func
                 if any("regularizer" in (each.arg or "") for each in node.keywords):
-                    self.regularises = self.adds_losses = True
+                    self.regularises = self.adds_losses = self.has_regularizers = True
                 if _asks_gradient(node):
                     self.gradient_calls.append(node)
                 if (
@@ -180,6 +180,7 @@ class Relevance:
 
     def _name_used(self, name: str, owners: tuple[ast.AST, ...]) -> None:
         self.regularises = self.regularises or name in ("add_loss", "losses", "regularizers")
+        self.has_regularizers = self.has_regularizers or name == "regularizers"
         self.adds_losses = self.adds_losses or name in ("add_loss", "regularizers")
         for owner in owners:
             self._called.setdefault(owner, set()).add(name)

@@ -121,7 +121,9 @@ def set_item(it: Interpreter, base: Value, index: Value, value: Value, node: ast
                 it.store.set(key, value)
                 it.written_at[key] = it.tick()
         elif way.kind is Kind.PLAIN:
-            way.dead = (*way.dead, *((leaf, Cause.LEFT_TENSORFLOW) for leaf in it.leaves(value)))
+            if value.kind not in (Kind.LITERAL, Kind.SYMBOL):
+                stored = it.plain(node, (value,), Cause.LEFT_TENSORFLOW, "array item")
+                way.inputs = (*way.inputs, stored)
         else:
             it.escape(value)
 

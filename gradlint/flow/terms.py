@@ -10,7 +10,7 @@ from gradlint.flow.blame import Blame, Outcome
 from gradlint.flow.cuts import OF_TERMS
 from gradlint.flow.events import Cut, Moment
 from gradlint.flow.interpreter import Interpreter
-from gradlint.flow.reach import covers, reach, touches, way_between
+from gradlint.flow.reach import any_way, covers, reach, touches, way_between
 from gradlint.flow.values import Kind, Value
 from gradlint.flow.ways import first_cut, last_outside, making_of, moment_of, summands
 from gradlint.verdicts import Cause, Verdict
@@ -84,7 +84,7 @@ class Terms:
         """Under the tape, but an operation on every way into the term passes no gradient: it is a mere number."""
         if term.kind is Kind.LITERAL:
             return None
-        way = way_between(self.it, [term], source, dead_ends=True)
+        way = any_way(self.it, [term], source)
         # The last cut: what is done before may well be meant (an action is sampled, and then counted).
         at = max((index for index, step in enumerate(way) if step.cut is not None), default=None)
         cause = way[at].cut if at is not None else None

@@ -77,7 +77,8 @@ def run_fit(it: Interpreter, receiver: Value, arguments: Arguments, node: ast.AS
                 target = _compiled_loss(it, loss, y, predicted, node)
             if it.relevance.adds_losses:
                 # What layers add by themselves, and perhaps a regularizer of any weight.
-                target = it.operation(node, (target, losses_of(it, receiver, node)), label="sum")
+                added = losses_of(it, receiver, node, regularised=it.relevance.has_regularizers)
+                target = it.operation(node, (target, added), label="sum")
 
         with _in_graph(it, receiver):
             run_under(it, [tape], forward, node, tape.name, sure=True)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+#: Methods that hand out NumPy arrays, of whatever has them: Keras models, wrappers of them, estimators.
+PREDICTS = frozenset({"predict", "predict_on_batch"})
 _GETTER = re.compile(
     r"(vars?(?![a-z])|variables?|weights?|params?|parameters?)$|"
     r"^_*(build|make|create|get|load|init|from|new|construct|restore|setup|fetch|pop|next|find|read|list)(_|$|[A-Z])|"
@@ -16,7 +18,8 @@ _GETTER = re.compile(
 _COMPUTES = re.compile(
     r"loss(?!es)|criterion|objective|entropy|divergence|closure|(squared|absolute|log)_?error|"
     r"(^|_)(mse|mae|nll|elbo|kl|bce)($|_)|"
-    r"^_*(model|net|network|critic|actor|discriminator|generator|encoder|decoder|policy|forward|call|estimator)\d*_*$|"
+    r"^_*(model|net|network|critic|actor|discriminator|generator|encoder|decoder|policy|forward|call|estimator|"
+    r"gen|disc|enc|dec|value|teacher|student|backbone|classifier|regressor|predictor|projector|embedder)\d*_*$|"
     r"_(model|net|network|critic|actor)$",
     re.I,
 )

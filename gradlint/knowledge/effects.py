@@ -84,6 +84,7 @@ OPERATION_SPACES = (
     "tf.initializers.",
     "tf.raw_ops.",
     "tf.debugging.",
+    "tf.io.",
     "keras.ops.",
     "keras.layers.",  # the lower-case ones: add, concatenate, dot ...
     "keras.backend.",
@@ -103,6 +104,8 @@ def effect_of(symbol: str) -> Effect | None:
         return None
     if space != "tf" and not symbol.startswith(OPERATION_SPACES):
         return None
+    if space == "tf.io":
+        return Effect(every=Cause.INTEGER) if name.startswith(("encode_", "decode_", "serialize_")) else None
     known = _measured(symbol)
     if known is not None and known.arguments:
         return _read(known, name)

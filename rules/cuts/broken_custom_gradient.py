@@ -66,6 +66,9 @@ def _told(misused: CustomGradientMisused) -> tuple[str, str, Verdict]:
         case Misuse.NONE:
             message = f"{misused.detail}: this gradient function returns None"
             return message, "return the gradient of each argument", Verdict.NONE
+        case Misuse.SOMETIMES_NONE:
+            message = "the gradient is None on some ways: this gradient function ends without `return`"
+            return message, "return the gradient of each argument on every way", Verdict.NONE
         case Misuse.COUNT | Misuse.COUNT_IN_GRAPH:
             error = "InternalError" if misused.misuse is Misuse.COUNT_IN_GRAPH else "ValueError"
             message = f"the gradient raises {error}: {misused.detail} arguments are returned"
