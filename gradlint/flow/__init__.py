@@ -61,6 +61,11 @@ def analyse(tree: ast.Module, text: str, settings: Settings) -> FlowResult:
     it.differentiable = frozenset(canonical(name) for name in settings.differentiable)
     it.nondifferentiable = frozenset(canonical(name) for name in settings.nondifferentiable)
     it.keras_3 = settings.keras == 3 and "tf_keras" not in text
+    it.numpy_behaviour = "enable_numpy_behavior" in text
+    it.registers_gradients = any(
+        mark in text for mark in ("RegisterGradient", "override_gradient", "gradient_override")
+    )
+    it.never_traces = "run_functions_eagerly" in text
     run_module(it)
     gradients = Gradients(it, Places(text))
     gradients.conclude()

@@ -58,13 +58,16 @@ def get_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) -> Val
         case Kind.CLASS:
             return _class_attribute_value(it, base, name, node)
         case Kind.PLAIN:
-            return it.operation(node, (base,), label=name, kind=Kind.PLAIN)
+            written = it.store.get((-base.serial - 1, name))
+            return written if written is not None else it.operation(node, (base,), label=name, kind=Kind.PLAIN)
         case Kind.FUNCTION:
             if isinstance(base.ref, Super):
                 return _super_attribute(it, base.ref, name, node)
             return method_of(it, base, name, node)
         case Kind.LIBRARY:
             return _library_attribute(it, base, name, node)
+        case Kind.CONTAINER if base.label.startswith(("tf.", "keras.")):
+            return it.join(list(it.items(base).elements))
         case Kind.CONTAINER if name in base.ref.fields:
             position: int = base.ref.fields.index(name)
             return it.items(base).elements[position]
@@ -168,6 +171,8 @@ def instance_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) -
 
 def _class_attribute_value(it: Interpreter, base: Value, name: str, node: ast.AST) -> Value:
     found = class_attribute(it, base.ref, name)
+    if found is not None and any(family.startswith("enum.") for family in base.ref.families):
+        return it.part(base, node)
     if found is None:
         if name == "__init__":
             return method_of(it, base, name, node)
@@ -217,6 +222,9 @@ def set_attribute(it: Interpreter, base: Value, name: str, value: Value, node: a
                 it.write_cell(way.ref, name, stored)
             case Kind.INSTANCE | Kind.LIBRARY | Kind.CLASS:
                 it.write_cell(way.ref, name, stored)
+            case Kind.PLAIN:
+                it.escape(value)
+                it.store.set((-way.serial - 1, name), stored)
             case Kind.UNKNOWN:
                 it.escape(value)
                 _open_members(it, way, name, value)

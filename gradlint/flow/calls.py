@@ -23,7 +23,7 @@ from gradlint.flow.objects import (
     Transformed,
 )
 from gradlint.flow.sequences import MOST_WAYS
-from gradlint.flow.tensor_calls import TO_NUMBERS, plain_call
+from gradlint.flow.tensor_calls import TO_NUMBERS, plain_call, plain_method
 from gradlint.flow.training import run_compile
 from gradlint.flow.transformed import call_transformed
 from gradlint.flow.values import How, Kind, Value, alternatives
@@ -55,7 +55,7 @@ def call(it: Interpreter, function: Value, arguments: Arguments, node: ast.AST) 
         case Kind.LIBRARY:
             return call_object(it, function, arguments, node)
         case Kind.PLAIN:
-            return plain_call(it, f".{name_called(node)}", (function, *arguments.every()), node)
+            return plain_method(it, function, name_called(node), arguments, node)
     return _opaque(it, function, arguments, node)
 
 

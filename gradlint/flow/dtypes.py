@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.values import DType, How, Kind, Value
@@ -43,12 +43,28 @@ def literal_dtype(it: Interpreter, value: Value | None) -> DType:
     return value.dtype
 
 
-def common_dtype(values: Iterable[Value]) -> DType:
-    """The type of an operation over these: that of its tensors when they agree, float when one is known to be."""
-    found = {value.dtype for value in values if value.kind in _TENSORS}
-    if DType.FLOAT in found:
+def common_dtype(values: Sequence[Value]) -> DType:
+    """The type of an operator over these: float when one is known to be, else that of all when all are tensors."""
+    found = {value.dtype for value in values}
+    if any(value.kind in _TENSORS and value.dtype is DType.FLOAT for value in values):
         return DType.FLOAT  # TensorFlow mixes no types
-    return found.pop() if len(found) == 1 else DType.UNKNOWN
+    if len(found) == 1 and all(value.kind in _TENSORS for value in values):
+        return found.pop()
+    return DType.UNKNOWN
+
+
+#: Functions whose result has the type of their first argument, whatever that is.
+_KEEPING = frozenset(
+    "reshape expand_dims squeeze transpose tile identity gather gather_nd boolean_mask slice reverse roll repeat "
+    "broadcast_to stop_gradient take take_along_axis".split()
+)
+
+
+def kept_dtype(name: str, values: Sequence[Value]) -> DType:
+    """The type of a function's result by its arguments: of integers and booleans only where it surely keeps them."""
+    if name in _KEEPING and values and values[0].kind in _TENSORS:
+        return values[0].dtype
+    return DType.FLOAT if common_dtype(values) is DType.FLOAT else DType.UNKNOWN
 
 
 def is_boolean_product(left: Value, right: Value) -> bool:

@@ -56,7 +56,7 @@ def call_function(
         cls=function.owner,
         depth=it.frame.depth + 1,
         name=function.name,
-        graph=it.frame.graph or "tf.function" in function.decorators,
+        graph=not it.never_traces and (it.frame.graph or "tf.function" in function.decorators),
     )
     bound = _bind(it, function, arguments, frame)
     if function.name == "build" and receiver_id and function.owner is not None:

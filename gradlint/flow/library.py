@@ -46,6 +46,7 @@ from gradlint.flow.python_calls import (
     reflect,
     reversed_call,
     same_value,
+    second_value,
     setattr_call,
     shuffle,
     sorted_call,
@@ -54,7 +55,7 @@ from gradlint.flow.python_calls import (
     to_list,
     zip_call,
 )
-from gradlint.flow.symbols import KNOWN_ROOTS, PLAIN_ROOTS
+from gradlint.flow.symbols import KNOWN_ROOTS, NUMBER_ROOTS, PLAIN_ROOTS
 from gradlint.flow.tapes import make_tape
 from gradlint.flow.tensor_calls import (
     CALLABLE,
@@ -70,6 +71,7 @@ from gradlint.flow.tensor_calls import (
     leave_tensorflow,
     load_model,
     loss_by_name,
+    may_hold,
     plain_call,
     resize_call,
     split_call,
@@ -100,6 +102,8 @@ def call_symbol(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AS
         return handler(it, arguments, node)
     root = symbol.split(".", maxsplit=1)[0]
     if root == "builtins":
+        if symbol.rpartition(".")[2] in _HANDS_ON and any(map(may_hold, arguments.every())):
+            return it.opaque_call(node, arguments.every(), f"`{symbol}` hands on what it is given", getter=True)
         return plain_call(it, symbol, arguments.every(), node)
     if symbol.startswith("tf.data."):
         for argument in arguments.every():
@@ -111,8 +115,14 @@ def call_symbol(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AS
     effect = effect_of(symbol)
     if effect is not None:
         return apply_effect(it, symbol, arguments, node)
-    if root in PLAIN_ROOTS:
+    if root in NUMBER_ROOTS:
+        if any(named_object(value) for value in arguments.every()):
+            return it.opaque_call(node, arguments.every(), "an array of objects", getter=True)
         return plain_call(it, symbol, arguments.every(), node)
+    if root in PLAIN_ROOTS:
+        if any(map(may_hold, arguments.every())):
+            return it.opaque_call(node, arguments.every(), f"`{symbol}` hands on what it is given", getter=True)
+        return it.plain(node)
     name = symbol.rpartition(".")[2]
     if root in ("tf", "keras") and (name[:1].isupper() or symbol.startswith(_OBJECT_SPACES)):
         made = LibraryObject(it.new_id(), symbol, arguments.positional, tuple(arguments.keywords.items()))
@@ -127,6 +137,15 @@ def call_symbol(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AS
     return it.opaque_call(node, arguments.every(), f"`{symbol}` cannot be seen", getter=True)
 
 
+#: Built-in functions through which objects pass.
+_HANDS_ON = frozenset({"__import__", "object", "memoryview", "breakpoint", "type", "slice"})
+
+
+def named_object(value: Value) -> bool:
+    """Whether this names the type of any object: `dtype=object`."""
+    return value.kind is Kind.SYMBOL and value.ref == "builtins.object"
+
+
 SYMBOLS: dict[str, Handler] = {
     "tf.GradientTape": lambda it, arguments, node: make_tape(it, "tf.GradientTape", arguments, node),
     "tf.autodiff.ForwardAccumulator": lambda it, arguments, node: make_tape(
@@ -135,7 +154,7 @@ SYMBOLS: dict[str, Handler] = {
     "tf.Variable": variable_call(keras=False),
     "tf.get_variable": variable_call(keras=False),
     "keras.Variable": variable_call(keras=True),
-    "keras.backend.variable": variable_call(keras=False),
+    "keras.backend.variable": variable_call(keras=False, floats=True),
     "keras.backend.Variable": variable_call(keras=True),
     "tf.function": function_wrapper,
     "tf.custom_gradient": transformer("tf.custom_gradient"),
@@ -277,6 +296,15 @@ SYMBOLS: dict[str, Handler] = {
     "builtins.filter": filter_call,
     "builtins.sum": sum_call,
     "math.fsum": leave_tensorflow("math.fsum"),
+    "math.prod": sum_call,
+    "typing.cast": second_value,
+    "typing.assert_type": same_value,
+    "typing_extensions.assert_type": same_value,
+    "types.MappingProxyType": same_value,
+    "argparse.Namespace": namespace,
+    "collections.Counter": lambda it, arguments, node: it.container("dict", Items((), None, exact=False), node),
+    "tf.SparseTensor": lambda it, arguments, node: it.operation(node, arguments.every(), label="tf.SparseTensor"),
+    "tf.IndexedSlices": lambda it, arguments, node: it.operation(node, arguments.every(), label="tf.IndexedSlices"),
     "builtins.max": minmax,
     "builtins.min": minmax,
     "builtins.abs": absolute,

@@ -22,7 +22,7 @@ from gradlint.flow.objects import (
 from gradlint.flow.python_calls import setattr_call
 from gradlint.flow.sequences import element_of
 from gradlint.flow.tape_methods import call_tape_method
-from gradlint.flow.tensor_calls import TO_NUMBERS, cast_call, device_context, plain_call
+from gradlint.flow.tensor_calls import TO_NUMBERS, cast_call, device_context, plain_call, plain_method
 from gradlint.flow.training import run_minimize
 from gradlint.flow.values import How, Kind, Value
 from gradlint.verdicts import Cause
@@ -46,7 +46,7 @@ def call_library_method(it: Interpreter, receiver: Value, name: str, arguments: 
         case Kind.FUNCTION:
             return _function_method(it, receiver, name, arguments, node)
         case Kind.LITERAL | Kind.PLAIN:
-            return plain_call(it, f".{name}", [receiver, *arguments.every()], node)
+            return plain_method(it, receiver, name, arguments, node)
     return it.opaque_call(node, (receiver, *arguments.every()), f"`{name}` cannot be seen", getter=True)
 
 

@@ -93,7 +93,7 @@ def binary(it: Interpreter, op: ast.operator, left: Value, right: Value, node: a
         # Two unknowns may as well be lists of variables.
         value = it.operation(node, (left, right), label="+", kind=Kind.UNKNOWN)
         return value
-    if isinstance(op, ast.Mult) and is_boolean_product(left, right):
+    if isinstance(op, ast.Mult) and is_boolean_product(left, right) and not it.numpy_behaviour:
         assert isinstance(node, ast.BinOp | ast.AugAssign)
         it.note(BooleanProduct, node, _side(node, left.dtype is DType.BOOL))
         dead = ((left, Cause.INTEGER), (right, Cause.INTEGER))

@@ -208,6 +208,11 @@ def same_value(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     return arguments.positional[0] if arguments.positional else it.plain(node)
 
 
+def second_value(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+    """`typing.cast(type, value)`: the value."""
+    return arguments.positional[1] if len(arguments.positional) > 1 else it.plain(node)
+
+
 def no_effect(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     return it.plain(node)
 

@@ -65,7 +65,7 @@ def get_item(it: Interpreter, base: Value, index: Value, node: ast.AST) -> Value
         case Kind.SYMBOL if base.ref == "sys.modules":
             return it.unknown(node, "a module looked up at run time")
         case Kind.SYMBOL | Kind.CLASS:
-            return it.plain(node)
+            return base  # `Box[int]` is Box
     return it.part(base, node, item=True)
 
 

@@ -113,6 +113,10 @@ class State:
     names: dict[ast.AST, Names] = field(default_factory=dict)
     eager: bool | None = True
     keras_3: bool = True
+    # what a file switches on for itself: NumPy's rules for tensors, gradients of its own, functions that never trace
+    numpy_behaviour: bool = False
+    registers_gradients: bool = False
+    never_traces: bool = False
     differentiable: frozenset[str] = frozenset()
     nondifferentiable: frozenset[str] = frozenset()
     open_code: bool = False

@@ -64,6 +64,9 @@ PLAIN_ROOTS = frozenset(
     "enum types abc __future__".split()
 )
 
+#: Of those, the ones that turn tensors into numbers, arrays and strings; the others hand on what they are given.
+NUMBER_ROOTS = frozenset("np math scipy pandas matplotlib sklearn PIL cv2 seaborn json re string".split())
+
 
 def canonical(name: str) -> str:
     """The one name of a symbol: `tensorflow.keras.layers.Dense` is `keras.layers.Dense`."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from gradlint.flow.arguments import Arguments, Handler
 from gradlint.flow.asking import ask_unknown, gradients_like
-from gradlint.flow.dtypes import common_dtype, literal_dtype, named_dtype
+from gradlint.flow.dtypes import kept_dtype, literal_dtype, named_dtype
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.members import symbolic_operation
 from gradlint.flow.objects import (
@@ -33,7 +33,11 @@ def apply_effect(it: Interpreter, symbol: str, arguments: Arguments, node: ast.A
         # An operation that is given a function may run it: nothing is known of the result.
         return it.opaque_call(node, values, f"`{symbol}` calls back", getter=False)
     made = [_one_output(it, symbol, effect, number, arguments, node) for number in range(len(effect.causes))]
-    return made[0] if len(made) == 1 else it.tuple_of(made, node)
+    if len(made) == 1:
+        return made[0]
+    several = it.tuple_of(made, node)
+    several.label = symbol  # a named tuple: `result.output` is one of them
+    return several
 
 
 def _one_output(
@@ -41,16 +45,18 @@ def _one_output(
 ) -> Value:
     live: list[Value] = []
     dead: list[tuple[Value, Cause]] = []
-    asked = DType.UNKNOWN
+    asked: DType | None = None
     for name, value in _named(effect, arguments):
         if name in _DTYPE_PARAMETERS:
             asked = named_dtype(value)
         cause: Cause | None = effect.every or effect.causes[number].get(name)
+        if it.registers_gradients:
+            cause = None  # the file says itself what some operations do
         if cause is not None:
             dead.append((value, cause))
         elif value.kind not in (Kind.SYMBOL, Kind.METHOD):
             live.append(value)
-    dtype = asked if asked is not DType.UNKNOWN else _dtype(effect, number, symbol, live)
+    dtype = asked if asked is not None else _dtype(effect, number, symbol, live)
     leaves = [leaf for value in arguments.every() for leaf in it.leaves(value)]
     if any(leaf.kind is Kind.SYMBOLIC for leaf in leaves):
         ref = symbolic_operation(it, tuple(arguments.every()))
@@ -90,9 +96,8 @@ def _dtype(effect: Effect, number: int, symbol: str, live: list[Value]) -> DType
     told = effect.dtypes[number] if number < len(effect.dtypes) else None
     if told in _DTYPES:
         return _DTYPES[told]
-    if symbol.rpartition(".")[2] in _FLOAT_UNLESS_ASKED:
-        return DType.FLOAT
-    return common_dtype(live)
+    name = symbol.rpartition(".")[2]
+    return DType.FLOAT if name in _FLOAT_UNLESS_ASKED else kept_dtype(name, live)
 
 
 def plain_call(it: Interpreter, label: str, values: Sequence[Value], node: ast.AST) -> Value:
@@ -101,12 +106,35 @@ def plain_call(it: Interpreter, label: str, values: Sequence[Value], node: ast.A
     return it.plain(node, held, Cause.LEFT_TENSORFLOW, label)
 
 
+_MADE_OF_NUMBERS = ("np.", "scipy.", "sklearn.", "math.", "pandas.", "cv2.", "PIL.", "array item", ".")
+
+
+def may_hold(value: Value) -> bool:
+    """Whether a value is, or could hold, a tensor or something that computes one."""
+    return value.kind not in (Kind.LITERAL, Kind.SYMBOL) and not (value.kind is Kind.PLAIN and not value.dead)
+
+
+def is_number(value: Value) -> bool:
+    """Whether a plain value is known to be a number or an array, rather than some object of Python's."""
+    return bool(value.dead or value.inputs) or value.label.startswith(_MADE_OF_NUMBERS)
+
+
+def plain_method(it: Interpreter, receiver: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    """A method of a Python or NumPy object: of numbers it makes numbers, of others nothing is known."""
+    given = arguments.every()
+    if receiver.kind is Kind.PLAIN and not is_number(receiver) and any(map(may_hold, given)):
+        return it.opaque_call(node, (receiver, *given), f"`{name}` of an object that is not known", getter=True)
+    return plain_call(it, f".{name}", [receiver, *given], node)
+
+
 def leave_tensorflow(label: str) -> Handler:
     """A function of Keras or Python that returns numbers."""
     return lambda it, arguments, node: plain_call(it, label, arguments.every(), node)
 
 
-def variable_call(keras: bool) -> Handler:
+def variable_call(keras: bool, *, floats: bool = False) -> Handler:
+    """A variable's constructor. With `floats` a number without a type makes a float (`keras.backend.variable`)."""
+
     def run(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
         initial = arguments.get(0, "initial_value" if not keras else "initializer")
         trainable = arguments.get(1 if not keras else 3, "trainable")
@@ -116,7 +144,9 @@ def variable_call(keras: bool) -> Handler:
         if trainable is not None:
             known = bool(trainable.ref) if trainable.kind is Kind.LITERAL and trainable.how is How.FRESH else None
         dtype = arguments.get(None, "dtype")
-        told = named_dtype(dtype) if dtype is not None else literal_dtype(it, initial)
+        told = DType.FLOAT if floats or keras else literal_dtype(it, initial)
+        if dtype is not None:
+            told = named_dtype(dtype)
         integer = told in (DType.INTEGER, DType.BOOL)
         made = Variable(it.new_id(), "", keras, known, node, integer=integer)
         value = it.fresh(Kind.VARIABLE, node, ref=made)
