@@ -157,6 +157,8 @@ def _listed(it: Interpreter, sources: Value, node: ast.AST | None, fallback: str
         if value.kind not in _SOURCE_KINDS:
             value = it.part(value, value.node)  # an attribute that is not known here
         members, open_members = members_within(it, value)
+        if value.kind is Kind.VARIABLES and _is_frozen(it, value):
+            return  # the list is empty
         if value.kind is Kind.VARIABLES and not open_members and _is_known_empty(value, members):
             return  # nothing is known to be in it
         found.append(
@@ -210,6 +212,14 @@ def _written_elements(node: ast.AST | None, count: int) -> list[ast.expr] | None
     elif isinstance(node, ast.Dict):
         written = node.values
     return written if len(written) == count else None
+
+
+def _is_frozen(it: Interpreter, value: Value) -> bool:
+    owner = value.ref.owner
+    if not isinstance(owner, Layer | Instance) or not value.ref.attribute.startswith("trainable"):
+        return False
+    frozen = it.store.get((owner.id, "trainable"))
+    return frozen is not None and constants(frozen) == {False}
 
 
 def _is_known_empty(value: Value, members: frozenset[int]) -> bool:

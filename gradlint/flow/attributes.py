@@ -213,6 +213,10 @@ def set_attribute(it: Interpreter, base: Value, name: str, value: Value, node: a
             old = it.store.get((way.ref.id, name))
         stored = value if old is None else it.join([old, value])
         match way.kind:
+            case Kind.LAYER | Kind.INSTANCE if name == "trainable":
+                for member in sorted({way.ref.id, *members_within(it, way)[0]}):
+                    it.store.set((member, name), stored)  # Keras hands it on to all that is inside
+                it.write_cell(way.ref, name, stored)
             case Kind.LAYER:
                 if value.kind not in (Kind.LITERAL, Kind.PLAIN):
                     way.ref.open_parts = True  # what calling it reads is not the library's alone any more

@@ -38,7 +38,8 @@ def call_custom_gradient(it: Interpreter, function: Value, arguments: Arguments,
     told = _gradients(it, gradient, len(it.leaves(value)), bool(read), node)
     _note_misuse(it, gradient, told, arguments, read, node)
     cut, live = _cut_arguments(told, arguments)
-    natural = () if told is not None and told.gradients is not None and cut and not live else (value,)
+    known = told is not None and told.gradients is not None and not _meets_unknown(it, value, start)
+    natural = () if known else (value,)
     inner: tuple[Value, ...] = ()
     if cut and told is not None:
         dead = tuple((each, Cause.CUSTOM_GRADIENT) for each in cut)
@@ -133,6 +134,20 @@ def _variables_read(it: Interpreter, value: Value, given: list[Value], start: in
     return tuple(found.values())
 
 
+def _meets_unknown(it: Interpreter, value: Value, start: int) -> bool:
+    """Whether code that cannot be seen, which may read variables, took part in the forward pass."""
+    stack, seen = list(it.leaves(value)), set[int]()
+    while stack and len(seen) < 300:
+        each = stack.pop()
+        if each.serial not in seen:
+            seen.add(each.serial)
+            if each.how is How.OPAQUE_CALL and each.serial > start:
+                return True
+            if each.serial > start or each.how is How.JOIN:
+                stack.extend(each.inputs)
+    return False
+
+
 def _is_trained(value: Value) -> bool:
     if value.kind is Kind.VARIABLES:
         return bool(value.ref.members)
@@ -145,6 +160,10 @@ def _accepts_variables(function: Function) -> bool:
     return spec.kwarg is not None or "variables" in names
 
 
+def _is_followed(it: Interpreter, value: Value, recording: int) -> bool:
+    return value.kind in (Kind.TENSOR, Kind.VARIABLE) and bool(it.surely_tracked(value) & recording)
+
+
 def _note_misuse(
     it: Interpreter,
     gradient: Value,
@@ -155,7 +174,8 @@ def _note_misuse(
 ) -> None:
     if it.expected:
         return
-    if arguments.keywords and any(each.kind in (Kind.TENSOR, Kind.VARIABLE) for each in arguments.keywords.values()):
+    recording = it.recording()[0]
+    if any(_is_followed(it, each, recording) for each in arguments.keywords.values()):
         misuse = Misuse.KEYWORDS_IN_GRAPH if it.frame.graph else Misuse.KEYWORDS
         it.note(CustomGradientMisused, node, misuse, "")
         return

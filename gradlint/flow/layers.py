@@ -79,6 +79,8 @@ def make_layer(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AST
     made.activation = activation_of(name, arguments)
     value = it.fresh(Kind.LAYER, node, ref=made, label=symbol)
     it.layer_values[made.id] = value
+    if "trainable" in arguments.keywords:
+        it.store.set((made.id, "trainable"), arguments.keywords["trainable"])
     for part in parts:
         if made.id and part.ref is not None and getattr(part.ref, "escaped_at", None) is not None:
             it.escape(value)

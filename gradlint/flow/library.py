@@ -55,6 +55,7 @@ from gradlint.flow.python_calls import (
     to_list,
     zip_call,
 )
+from gradlint.flow.sequences import element_of
 from gradlint.flow.symbols import KNOWN_ROOTS, NUMBER_ROOTS, PLAIN_ROOTS
 from gradlint.flow.tapes import make_tape
 from gradlint.flow.tensor_calls import (
@@ -105,6 +106,8 @@ def call_symbol(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AS
         if symbol.rpartition(".")[2] in _HANDS_ON and any(map(may_hold, arguments.every())):
             return it.opaque_call(node, arguments.every(), f"`{symbol}` hands on what it is given", getter=True)
         return plain_call(it, symbol, arguments.every(), node)
+    if symbol == "tf.data.experimental.get_single_element" and arguments.positional:
+        return element_of(it, arguments.positional[0], node)
     if symbol.startswith("tf.data."):
         for argument in arguments.every():
             it.escape(argument)

@@ -207,6 +207,8 @@ def parts_of_set(it: Interpreter, value: Value) -> list[Value]:
     found: list[Value] = []
     for member in sorted(variables.members)[:64]:
         each = it.objects.get(member)
+        if it.store.get((member, "trainable")) is not None:
+            continue  # frozen, or perhaps so
         if isinstance(each, Variable) and each.exact and each.trainable is True and each.id in it.value_of:
             in_keras = not isinstance(variables.owner, Instance) or is_keras_family(variables.owner.cls)
             if each.keras or not in_keras:

@@ -81,7 +81,7 @@ def _object_method(it: Interpreter, receiver: Value, name: str, arguments: Argum
             return _mapped_dataset(it, receiver, name, arguments, node)
         if name in ("as_numpy_iterator", "cardinality", "element_spec"):
             return it.plain(node)
-        if name in ("get_next",):
+        if name in ("get_next", "get_single_element"):
             return element_of(it, receiver, node)
         return receiver
     if symbol == "tf.TensorArray":

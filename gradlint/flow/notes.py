@@ -108,7 +108,8 @@ def _asked_in_eager(notes: Notes, note: Note) -> object | None:
 def _rebound(notes: Notes, note: Note) -> object:
     name, rebinding, held = note.detail
     trace = notes.calls(note.frame, note.node, f"`{name}` bound anew here")
-    return notes.rebound(name, rebinding, note.node, trace, of_tensors=held is Kind.TENSOR)
+    certain = rebinding is not events.Rebinding.KEPT
+    return notes.rebound(name, rebinding, note.node, trace, certain=certain, of_tensors=held is Kind.TENSOR)
 
 
 def _augmented(notes: Notes, note: Note) -> object:

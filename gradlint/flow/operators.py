@@ -230,6 +230,9 @@ def compare(it: Interpreter, node: ast.Compare) -> Value:
         ):
             equal = bool(values[0].ref == values[1].ref)
             return it.fresh(Kind.LITERAL, node, ref=equal if isinstance(op, ast.Eq) else not equal)
+    own = _own_comparison(it, node, values)
+    if own is not None:
+        return own
     identity = all(isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in node.ops)
     if identity or all(value.kind in (Kind.LITERAL, Kind.PLAIN, Kind.SYMBOL) and not value.dead for value in values):
         return it.plain(node)
@@ -242,6 +245,31 @@ def compare(it: Interpreter, node: ast.Compare) -> Value:
     return it.operation(
         node, (), label=_COMPARISONS.get(type(node.ops[0]), "comparison"), dead=dead, kind=kind, dtype=dtype
     )
+
+
+_OWN_COMPARISONS: dict[type[ast.cmpop], tuple[str, str]] = {
+    ast.Lt: ("__lt__", "__gt__"),
+    ast.Gt: ("__gt__", "__lt__"),
+    ast.LtE: ("__le__", "__ge__"),
+    ast.GtE: ("__ge__", "__le__"),
+    ast.Eq: ("__eq__", "__eq__"),
+    ast.NotEq: ("__ne__", "__ne__"),
+}
+
+
+def _own_comparison(it: Interpreter, node: ast.Compare, values: list[Value]) -> Value | None:
+    """What objects of this file make of a comparison; None when it is none of theirs."""
+    if len(node.ops) != 1 or type(node.ops[0]) not in _OWN_COMPARISONS:
+        return None
+    names = _OWN_COMPARISONS[type(node.ops[0])]
+    for receiver, other, dunder in ((values[0], values[1], names[0]), (values[1], values[0], names[1])):
+        if receiver.kind is Kind.INSTANCE:
+            method = class_attribute(it, receiver.ref.cls, dunder)
+            if method is not None:
+                return it.call(bind_method(it, method, receiver, node), Arguments((other,)), node)
+            if receiver.ref.cls.open_base:
+                return it.opaque_call(node, values, "a comparison of a class that is not known")
+    return None
 
 
 def is_inside(it: Interpreter, left: Value, right: Value) -> bool | None:

@@ -327,6 +327,8 @@ def way_between(
             met = bool(source.members & _own_members(it, value))
         if met:
             return _unwound(value, parents)
+        if not shapes and _is_shape(value):
+            continue
         following: list[tuple[Value, Cause | None]] = [(each, None) for each in value.inputs]
         if value.how is How.OPAQUE_CALL:
             following = [(each, None) for each in _held(it, value.inputs)]

@@ -45,6 +45,8 @@ def note_name(it: Interpreter, name: str, old: Value | None, new: Value, stateme
     if name in it.frame.names.global_:
         _note_kept(it, name, old, new, statement)
         return
+    if isinstance(statement, ast.Assign) and len(statement.targets) > 1:
+        return  # it is put somewhere else as well
     scope = it.frame.function.node if it.frame.function is not None else it.tree
     if isinstance(scope, ast.Lambda) or name in it.frame.names.nonlocal_:
         return
@@ -65,6 +67,8 @@ def note_element(it: Interpreter, name: str, statement: ast.stmt) -> None:
 
 
 def _note_kept(it: Interpreter, name: str, old: Value, new: Value, statement: ast.stmt) -> None:
+    if not it.open_code or it.relevance.watches or not it.relevance.is_assigned_once(name.rpartition(".")[2]):
+        return  # where the file calls it, the next step shows; a watched or restored one may be meant
     variables = [way for way in alternatives(old, 8) or () if way.kind is Kind.VARIABLE]
     if variables and descends(new, variables):
         it.note(VariableRebound, statement, name, Rebinding.KEPT, Kind.VARIABLE)
@@ -113,7 +117,7 @@ def _is_never_read(scope: ast.AST, name: str, statement: ast.stmt, *, parameters
     """Whether a loop name (or parameter) is bound here for the last time, and nothing reads it afterwards."""
     loops = [each for each in ast.walk(scope) if isinstance(each, ast.For | ast.While) and _contains(each, statement)]
     binding = [loop for loop in loops if isinstance(loop, ast.For) and _binds(loop.target, name)]
-    if len(binding) > 1:
+    if len(binding) > 1 or (not isinstance(scope, ast.Module) and _reads_later(scope, name)):
         return False
     around = [loop for loop in loops if loop not in binding and (not binding or _contains(loop, binding[0]))]
     earlier = _bound_earlier(scope, name, statement) if not binding else None
@@ -123,6 +127,8 @@ def _is_never_read(scope: ast.AST, name: str, statement: ast.stmt, *, parameters
             return False
     inner = [loop for loop in loops if loop not in binding and loop not in around]
     for node in _reads(scope, name, statement):
+        if node.id != name:
+            return False  # `locals()` reads it
         after = (node.lineno, node.col_offset) > (statement.lineno, statement.col_offset)
         if earlier is not None:
             if after or _is_before(node, earlier):
@@ -149,6 +155,12 @@ def _assigns(statement: ast.Assign, name: str) -> bool:
     return any(isinstance(left, ast.Name) and left.id == name for left in statement.targets)
 
 
+def _reads_later(scope: ast.AST, name: str) -> bool:
+    """Whether a function or lambda inside the scope reads the name, which happens whenever that is called."""
+    inner = [each for each in ast.walk(scope) if isinstance(each, ast.FunctionDef | ast.Lambda) and each is not scope]
+    return any(isinstance(each, ast.Name) and each.id == name for function in inner for each in ast.walk(function))
+
+
 def _is_before(node: ast.AST, other: ast.AST) -> bool:
     return (getattr(node, "lineno", 0), getattr(node, "col_offset", 0)) < (
         getattr(other, "lineno", 0),
@@ -163,8 +175,9 @@ def _reads(scope: ast.AST, name: str, statement: ast.stmt) -> Iterator[ast.Name]
         node = waiting.pop()
         if node is statement:
             continue
-        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
-            yield node
+        if isinstance(node, ast.Name) and node.id in (name, "locals", "vars", "eval", "exec"):
+            if isinstance(node.ctx, ast.Load):
+                yield node
         if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
             if any(_binds(each.target, name) for each in node.generators):
                 waiting.append(node.generators[0].iter)

@@ -118,6 +118,8 @@ class Relevance:
         self.gradient_calls: list[ast.Call] = []
         self.regularises = False  # some layer of the file may add losses of its own, or they are read
         self.adds_losses = self.has_regularizers = False  # the same, of what is written in the file
+        self.watches = False
+        self._assignments: dict[str, int] = {}  # outside `__init__` and `build`, by last name
         self._direct: set[ast.AST] = set()
         self._called: dict[ast.AST, set[str]] = {}
         self._defs: list[tuple[ast.AST, str]] = []
@@ -146,8 +148,11 @@ class Relevance:
                 self._name_used(node.attr, owners)
                 if not isinstance(node.ctx, ast.Load) and not init:
                     self.assigned_outside_init.add(node.attr)
+                    self._assignments[node.attr] = self._assignments.get(node.attr, 0) + 1
             elif isinstance(node, ast.Name):
                 self._name_used(node.id, owners)
+                if isinstance(node.ctx, ast.Store) and len(owners) > 1:
+                    self._assignments[node.id] = self._assignments.get(node.id, 0) + 1
                 if isinstance(node.ctx, ast.Store) and len(owners) == 1:
                     self._module_assigned[node.id] = self._module_assigned.get(node.id, 0) + 1
             elif isinstance(node, ast.Call):
@@ -182,6 +187,7 @@ class Relevance:
         self.regularises = self.regularises or name in ("add_loss", "losses", "regularizers")
         self.has_regularizers = self.has_regularizers or name == "regularizers"
         self.adds_losses = self.adds_losses or name in ("add_loss", "regularizers")
+        self.watches = self.watches or name == "watch"
         for owner in owners:
             self._called.setdefault(owner, set()).add(name)
         if name in DIFFERENTIATES:
@@ -210,6 +216,16 @@ class Relevance:
                     relevant.add(caller)
                     work.append(caller)
         return relevant
+
+    @property
+    def only_evaluates(self) -> bool:
+        """Whether models are evaluated in this file and never trained."""
+        used = set().union(*self._called.values())
+        return bool(used & {"evaluate", "test_on_batch"}) and not used & {"fit", "train_on_batch", "fit_generator"}
+
+    def is_assigned_once(self, name: str) -> bool:
+        """Whether only one statement outside constructors assigns to an attribute or global of this name."""
+        return self._assignments.get(name, 0) == 1
 
     def names_read(self, node: ast.AST) -> tuple[str, ...]:
         """The names used in a function, nested ones included, in a stable order."""

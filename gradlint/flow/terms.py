@@ -10,10 +10,15 @@ from gradlint.flow.blame import Blame, Outcome
 from gradlint.flow.cuts import OF_TERMS
 from gradlint.flow.events import Cut, Moment
 from gradlint.flow.interpreter import Interpreter
-from gradlint.flow.reach import any_way, covers, reach, touches, way_between
+from gradlint.flow.reach import covers, reach, touches, way_between
 from gradlint.flow.values import Kind, Value
-from gradlint.flow.ways import first_cut, last_outside, making_of, moment_of, summands
+from gradlint.flow.ways import first_cut, is_reduction, last_outside, making_of, moment_of, summands
 from gradlint.verdicts import Cause, Verdict
+
+_COUNTS = frozenset(
+    "count_nonzero bincount histogram_fixed_width zero_fraction in_top_k binary_accuracy categorical_accuracy "
+    "sparse_categorical_accuracy matrix_rank argmax argmin unsorted_segment_sum".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +89,7 @@ class Terms:
         """Under the tape, but an operation on every way into the term passes no gradient: it is a mere number."""
         if term.kind is Kind.LITERAL:
             return None
-        way = any_way(self.it, [term], source)
+        way = way_between(self.it, [term], source, dead_ends=True, shapes=False)
         # The last cut: what is done before may well be meant (an action is sampled, and then counted).
         at = max((index for index, step in enumerate(way) if step.cut is not None), default=None)
         cause = way[at].cut if at is not None else None
@@ -92,7 +97,17 @@ class Terms:
             return None
         if moment_of(way[at].value, self.asked.tapes[-1][0]) is not Moment.UNDER:
             return None  # last step's number: a schedule, a baseline
+        if cause is Cause.NON_DIFFERENTIABLE and not any(_reduces(step.value) for step in way[at:]):
+            return None  # `x - tf.round(x)`, `mask * a + (1 - mask) * b`: constant nearly everywhere, and meant so
+        siblings = {each.serial for each in summands(self.asked.targets[0]) if each is not term}
+        if any(step.value.serial in siblings for step in way):
+            return None  # a straight-through estimator
         return self.blame.dead_end(self.asked, source, way, at, cause)
+
+
+def _reduces(value: Value) -> bool:
+    """Whether an operation makes one number of many: a count, a rate, an error."""
+    return is_reduction(value) or value.label.rpartition(".")[2] in _COUNTS
 
 
 def bits_of(asked: Asked) -> int:

@@ -110,6 +110,8 @@ def _in_graph(it: Interpreter, receiver: Value) -> Iterator[None]:
 
 def judge_compiled(it: Interpreter) -> None:
     """Losses that were compiled for a `fit` that nothing in the file calls: trained with the model, or on their own."""
+    if it.relevance.only_evaluates:
+        return
     for receiver, loss, node in it.compiled:
         if isinstance(receiver.ref, HeapObject):
             if receiver.ref.id not in it.fitted and receiver.kind in (Kind.LAYER, Kind.INSTANCE):
