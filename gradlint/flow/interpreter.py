@@ -24,6 +24,11 @@ from gradlint.verdicts import Cause
 MOST_DEPTH = 14
 
 
+def _is_bare(value: Value) -> bool:
+    """Whether a value is a constant, or a Python object that no tensor went into."""
+    return value.kind is Kind.LITERAL or (value.kind is Kind.PLAIN and not value.dead and not value.inputs)
+
+
 class Interpreter(Heap):
     """Runs one module abstractly: makes the values that statements, expressions and library models ask for."""
 
@@ -45,7 +50,7 @@ class Interpreter(Heap):
         followed = surely = 0
         for value in inputs:
             for leaf in self.leaves(value):
-                if leaf.kind is Kind.LITERAL or (leaf.kind is Kind.PLAIN and not leaf.dead and not leaf.inputs):
+                if _is_bare(leaf):
                     continue
                 taken = self._read_now(leaf, node) if leaf.kind in (Kind.VARIABLE, Kind.VARIABLES) else leaf
                 flat.append(taken)
@@ -101,7 +106,8 @@ class Interpreter(Heap):
         """A Python or NumPy object; `inputs` are the tensors whose numbers it holds, cut off by `cause`."""
         value = self.fresh(Kind.PLAIN, node, label=label)
         if cause is not None:
-            value.dead = tuple((leaf, cause) for each in inputs for leaf in self.leaves(each))
+            leaves = [leaf for each in inputs for leaf in self.leaves(each)]
+            value.dead = tuple((leaf, cause) for leaf in leaves if not _is_bare(leaf))
         return value
 
     def opaque_call(

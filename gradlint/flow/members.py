@@ -213,7 +213,7 @@ def parts_of_set(it: Interpreter, value: Value) -> list[Value]:
             in_keras = not isinstance(variables.owner, Instance) or is_keras_family(variables.owner.cls)
             if each.keras or not in_keras:
                 found.append(it.value_of[each.id])
-        elif isinstance(each, Layer) and each is not variables.owner and each.part_of is None and not each.parts:
+        elif isinstance(each, Layer) and _may_be_part(each, variables.owner):
             if it.store.get((each.id, "trainable")) is None and each.id in it.layer_values:
                 layer = it.layer_values[each.id]
                 part = variable_set(it, layer, "trainable_variables", layer.node or ast.Pass())
@@ -221,6 +221,23 @@ def parts_of_set(it: Interpreter, value: Value) -> list[Value]:
                 part.label = f"{_name_of(it, variables.owner, layer)}.trainable_variables"
                 found.append(part)
     return found
+
+
+#: Layers without variables, by how their names begin.
+_WEIGHTLESS = (
+    "Lambda", "Activation", "Flatten", "Dropout", "Reshape", "Max", "Average", "Global", "ZeroPadding", "Cropping",
+    "UpSampling", "Rescaling", "Resizing", "Random", "Concatenate", "Add", "Multiply", "Subtract", "Dot", "Minimum",
+    "Permute", "RepeatVector", "Masking", "Input", "ReLU", "LeakyReLU", "ELU", "Softmax", "Gaussian", "Spatial",
+    "Identity",
+    "CategoryEncoding", "Discretization", "Hashing", "StringLookup", "IntegerLookup", "TextVectorization", "Alpha",
+)  # fmt: skip
+
+
+def _may_be_part(layer: Layer, owner: object) -> bool:
+    """Whether a layer of the library inside the owner has variables of its own."""
+    if layer is owner or layer.part_of is not None or layer.parts:
+        return False
+    return not layer.symbol.rpartition(".")[2].startswith(_WEIGHTLESS)
 
 
 def _name_of(it: Interpreter, owner: HeapObject, layer: Value) -> str:

@@ -106,7 +106,7 @@ def plain_call(it: Interpreter, label: str, values: Sequence[Value], node: ast.A
     return it.plain(node, held, Cause.LEFT_TENSORFLOW, label)
 
 
-_MADE_OF_NUMBERS = ("np.", "scipy.", "sklearn.", "math.", "pandas.", "cv2.", "PIL.", "array item", ".")
+_MADE_OF_NUMBERS = ("np.", "scipy.", "sklearn.", "math.", "pandas.", "cv2.", "PIL.", "array item")
 
 
 def may_hold(value: Value) -> bool:
@@ -124,7 +124,8 @@ def plain_method(it: Interpreter, receiver: Value, name: str, arguments: Argumen
     given = arguments.every()
     if receiver.kind is Kind.PLAIN and not is_number(receiver) and any(map(may_hold, given)):
         return it.opaque_call(node, (receiver, *given), f"`{name}` of an object that is not known", getter=True)
-    return plain_call(it, f".{name}", [receiver, *given], node)
+    label = f"np.ndarray.{name}" if receiver.kind is Kind.PLAIN and is_number(receiver) else f".{name}"
+    return plain_call(it, label, [receiver, *given], node)
 
 
 def leave_tensorflow(label: str) -> Handler:
@@ -280,6 +281,9 @@ def as_tensor(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     """`tf.convert_to_tensor`: a tensor is handed back as it is, anything else becomes a new one."""
     values = arguments.every()
     value = values[0] if values else it.plain(node)
+    dtype = arguments.get(1, "dtype")
+    if dtype is not None and named_dtype(dtype) is not value.dtype:
+        return it.operation(node, (value,), label="tf.convert_to_tensor", dtype=named_dtype(dtype))
     if value.kind is Kind.TENSOR and value.how is not How.JOIN:
         return value
     made = it.operation(node, values, label="tf.convert_to_tensor")
