@@ -112,7 +112,8 @@ def layers_in_graph(it: Interpreter, outputs: Value) -> list[Value]:
             found.append(it.fresh(Kind.LAYER, each.node, ref=each.ref.owner))
         if each.kind in (Kind.VARIABLE, Kind.LAYER, Kind.INSTANCE):
             found.append(each)
-        stack.extend((*each.inputs, *(behind for behind, _ in each.dead)))
+        if each.kind is not Kind.TENSOR:  # computed while the model is put together, it is a constant in it
+            stack.extend((*each.inputs, *(behind for behind, _ in each.dead)))
     return found
 
 
@@ -373,15 +374,20 @@ def _like(it: Interpreter, shape: Value, value: Value) -> Items:
     return Items(elements, items.keys, items.exact)
 
 
-def losses_of(it: Interpreter, base: Value, node: ast.AST, *, regularised: bool = True) -> Value:
-    """`model.losses`: what `add_loss` was given, and where `regularised` perhaps something of any weight."""
+def losses_of(it: Interpreter, base: Value, node: ast.AST, *, regularised: bool = True, since: int = 0) -> Value:
+    """`model.losses`: what `add_loss` was given, and where `regularised` perhaps something of any weight.
+
+    What was given before the clock stood at `since` was given while the model was put together: it is computed anew.
+    """
     found: list[Value] = []
     for member in sorted(members_within(it, base)[0]):
         kept = it.store.get((member, "<losses>"))
         if kept is not None and kept.kind is Kind.CONTAINER:
             found.extend(it.items(kept).elements)
-    if not regularised:
+    new = [each for each in found if each.kind is not Kind.SYMBOLIC and each.serial >= since]
+    if not regularised and len(new) == len(found):
         return it.list_of(found[:16], node)
+    found = new
     weights = it.operation(node, (variable_set(it, base, "weights", node),), label="losses")
     return it.list_of([*found[:16], it.join([weights, it.fresh(Kind.TENSOR, node)])], node, exact=False)
 

@@ -244,7 +244,7 @@ def _name_of(it: Interpreter, owner: HeapObject, layer: Value) -> str:
     """What a layer is called: the attribute that holds it, its `name`, or the call that makes it."""
     for _, name in it.cells_of(owner.id):
         held = it.store.get((owner.id, name))
-        if held is not None and held.ref is layer.ref and isinstance(name, str):
+        if held is not None and held.ref is layer.ref and isinstance(name, str) and not name.startswith("<"):
             return name
     if isinstance(layer.node, ast.Call):
         return written_name(layer) or ast.unparse(layer.node)

@@ -120,7 +120,7 @@ def _is_never_read(scope: ast.AST, name: str, statement: ast.stmt, *, parameters
     if len(binding) > 1 or (not isinstance(scope, ast.Module) and _reads_later(scope, name)):
         return False
     around = [loop for loop in loops if loop not in binding and (not binding or _contains(loop, binding[0]))]
-    earlier = _bound_earlier(scope, name, statement) if not binding else None
+    earlier = _read_element(scope, name, statement) if parameters_too and not binding else None
     if not binding and earlier is None:
         is_parameter = isinstance(scope, ast.FunctionDef) and name in {each.arg for each in _parameters(scope)}
         if not (parameters_too and is_parameter):
@@ -141,13 +141,16 @@ def _is_never_read(scope: ast.AST, name: str, statement: ast.stmt, *, parameters
     return True
 
 
-def _bound_earlier(scope: ast.AST, name: str, statement: ast.stmt) -> ast.stmt | None:
-    """The assignment of the name that stands before the statement in the same block."""
+def _read_element(scope: ast.AST, name: str, statement: ast.stmt) -> ast.stmt | None:
+    """`w = weights[i]`, before the statement in the same block, which makes a new value of `w`."""
+    if isinstance(statement, ast.Assign) and not _binds(statement.value, name):
+        return None
     for node in ast.walk(scope):
         for block in (getattr(node, "body", None), getattr(node, "orelse", None)):
             if isinstance(block, list) and statement in block:
                 before = block[: block.index(statement)]
-                return next((each for each in before if isinstance(each, ast.Assign) and _assigns(each, name)), None)
+                found = next((each for each in before if isinstance(each, ast.Assign) and _assigns(each, name)), None)
+                return found if found is not None and isinstance(found.value, ast.Subscript) else None
     return None
 
 

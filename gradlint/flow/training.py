@@ -68,6 +68,7 @@ def run_fit(it: Interpreter, receiver: Value, arguments: Arguments, node: ast.AS
 
         def forward() -> None:
             nonlocal target
+            start = it.tick()
             x, y = it.fresh(Kind.TENSOR, node), it.fresh(Kind.TENSOR, node)
             predicted = it.call(receiver, Arguments((x,)), node)
             own = class_attribute(it, receiver.ref.cls, "compute_loss") if receiver.kind is Kind.INSTANCE else None
@@ -77,7 +78,7 @@ def run_fit(it: Interpreter, receiver: Value, arguments: Arguments, node: ast.AS
                 target = _compiled_loss(it, loss, y, predicted, node)
             if it.relevance.adds_losses:
                 # What layers add by themselves, and perhaps a regularizer of any weight.
-                added = losses_of(it, receiver, node, regularised=it.relevance.has_regularizers)
+                added = losses_of(it, receiver, node, regularised=it.relevance.has_regularizers, since=start)
                 target = it.operation(node, (target, added), label="sum")
 
         with _in_graph(it, receiver):
