@@ -110,7 +110,15 @@ def _backend_variable(it: Interpreter, base: Value, node: ast.AST) -> Value:
     key = (variable.id, "value")
     found = it.member_values.get(key)
     if found is None:
-        behind = Variable(it.new_id(), variable.name, False, variable.trainable, variable.node, owner=variable)
+        behind = Variable(
+            it.new_id(),
+            variable.name,
+            False,
+            variable.trainable,
+            variable.node,
+            owner=variable,
+            integer=variable.integer,
+        )
         found = it.fresh(Kind.VARIABLE, node, ref=behind)
         it.member_values[key] = found
     return found

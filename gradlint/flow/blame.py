@@ -153,7 +153,8 @@ class Blame:
         cause = Cause.INTEGER if isinstance(variable, Variable) and variable.integer else Cause.NOT_WATCHED
         if isinstance(variable, Variable) and variable.node is not None:
             if variable.trainable is False or cause is Cause.INTEGER:
-                node = creation(source.value)
+                behind = variable.owner if isinstance(variable.owner, Variable) else variable
+                node = creation(self.it.value_of.get(behind.id, source.value))
         cut = self.plain_cut(asked, cause, node)
         return Outcome(asked, source, Verdict.NONE, cut, self.trace(asked, source.text, way, None))
 

@@ -141,6 +141,10 @@ def inherited_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) 
 
 def inherited_init(it: Interpreter, value: Value, arguments: Arguments) -> None:
     """`keras.Model.__init__` of a class of this file that has none of its own."""
+    wrapped = arguments.get(0, "layer")
+    if wrapped is not None and any(family.endswith(".Wrapper") for family in value.ref.cls.families):
+        it.write_cell(value.ref, "layer", wrapped)
+        return
     outputs = arguments.get(1, "outputs")
     if outputs is not None:
         functional = make_layer(it, "keras.models.Model", arguments, value.node or ast.Pass())

@@ -145,7 +145,7 @@ def variable_call(keras: bool, *, floats: bool = False) -> Handler:
         if trainable is not None:
             known = bool(trainable.ref) if trainable.kind is Kind.LITERAL and trainable.how is How.FRESH else None
         dtype = arguments.get(None, "dtype")
-        told = DType.FLOAT if floats or keras else literal_dtype(it, initial)
+        told = DType.FLOAT if floats else literal_dtype(it, initial)
         if dtype is not None:
             told = named_dtype(dtype)
         integer = told in (DType.INTEGER, DType.BOOL)
