@@ -11,11 +11,10 @@ from gradlint.flow.layers import (
     build_once,
     call_keras_instance,
     call_layer,
-    is_input,
     layers_in_graph,
-    losses_of,
     make_layer,
 )
+from gradlint.flow.losses import losses_of
 from gradlint.flow.members import (
     LAYER_VARIABLES,
     VARIABLE_SETS,
@@ -30,6 +29,7 @@ from gradlint.flow.objects import (
     LibraryObject,
     Variable,
 )
+from gradlint.flow.own_code import is_input
 from gradlint.flow.tensor_calls import plain_call
 from gradlint.flow.training import run_compile, run_fit
 from gradlint.flow.values import How, Kind, Value

@@ -7,10 +7,10 @@ import ast
 from gradlint.flow.arguments import Arguments
 from gradlint.flow.instances import bind_method, class_attribute, is_overridden
 from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.losses import forget_losses
 from gradlint.flow.members import (
     is_keras_family,
     is_model_family,
-    members_within,
     symbolic_operation,
     variable_set,
     weights_of,
@@ -23,9 +23,9 @@ from gradlint.flow.objects import (
     Layer,
     SymbolicCall,
 )
-from gradlint.flow.own_code import INPUT_CUTTING, WRAPPERS, activation_of, runs_own_code
+from gradlint.flow.own_code import activation_of, dtype_of, is_input, run_own_code, runs_own_code
 from gradlint.flow.sequences import known_elements
-from gradlint.flow.values import DType, How, Kind, Value
+from gradlint.flow.values import How, Kind, Value
 from gradlint.verdicts import Cause
 
 
@@ -91,12 +91,6 @@ def make_layer(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AST
     return value
 
 
-def is_input(value: Value) -> bool:
-    if value.kind is Kind.SYMBOLIC:
-        return True
-    return value.kind is Kind.LAYER and value.ref.symbol.endswith("InputLayer")
-
-
 def layers_in_graph(it: Interpreter, outputs: Value) -> list[Value]:
     found: list[Value] = []
     seen: set[int] = set()
@@ -160,7 +154,7 @@ def call_layer(it: Interpreter, layer: Value, arguments: Arguments, node: ast.AS
     if owner.open_parts:
         return it.opaque_call(node, (layer, *tensors), "a model with layers that cannot be seen")
     if arguments.positional and runs_own_code(layer):
-        return _run_own_code(it, layer, arguments, node)
+        return run_own_code(it, layer, arguments, node)
     kept = [value for key, value in arguments.keywords.items() if key not in ("training", "mask")]
     inputs = (*arguments.positional, *kept, weights_of(it, layer, node))
     if owner.outputs is not None and owner.outputs.kind is Kind.CONTAINER:
@@ -168,23 +162,7 @@ def call_layer(it: Interpreter, layer: Value, arguments: Arguments, node: ast.AS
         made = [it.operation(node, inputs, label="call") for _ in outputs.elements]
         _connect_outputs(made, outputs.elements)
         return it.container(owner.outputs.ref.type, Items(tuple(made), outputs.keys, outputs.exact), node)
-    return it.operation(node, inputs, label="call", dtype=_dtype_of(layer))
-
-
-_FLOAT_LAYERS = (
-    "Dense", "Conv", "Embedding", "LSTM", "GRU", "SimpleRNN", "Batch", "Layer", "Group", "MultiHead", "Attention",
-    "Separable", "Depthwise", "AveragePooling", "Global", "Dropout", "Activation", "ReLU", "LeakyReLU", "PReLU", "ELU",
-    "Softmax", "EinsumDense", "Bidirectional",
-)  # fmt: skip
-
-
-def _dtype_of(layer: Value) -> DType:
-    """What a layer computes: floats, where its kind or that of the last layer of the model tells."""
-    owner: Layer = layer.ref
-    if owner.sequence:
-        last = owner.sequence[-1]
-        return _dtype_of(last) if last.kind is Kind.LAYER else DType.UNKNOWN
-    return DType.FLOAT if owner.symbol.rpartition(".")[2].startswith(_FLOAT_LAYERS) else DType.UNKNOWN
+    return it.operation(node, inputs, label="call", dtype=dtype_of(layer))
 
 
 def _connect_outputs(made: list[Value], symbolic: tuple[Value, ...]) -> None:
@@ -211,95 +189,6 @@ def _may_come_from(output: Value, other: Value) -> bool:
             return True
         stack.extend(each.inputs)
     return False
-
-
-def _run_sequence(it: Interpreter, sequence: tuple[Value, ...], arguments: Arguments, node: ast.AST) -> Value:
-    value = arguments.positional[0]
-    keywords = {key: each for key, each in arguments.keywords.items() if key == "training"}
-    for layer in sequence:
-        if is_input(layer):
-            continue
-        accepts = keywords if layer.kind is Kind.LAYER else {}
-        value = it.call(layer, Arguments((value,), accepts), node)
-    return value
-
-
-def _run_own_code(it: Interpreter, layer: Value, arguments: Arguments, node: ast.AST) -> Value:
-    """Call a library layer that runs code of this file, or that cuts by nature."""
-    owner: Layer = layer.ref
-    name = owner.symbol.rpartition(".")[2]
-    if name == "Lambda" and owner.parts:
-        return it.call(owner.parts[0], Arguments(arguments.positional), node)
-    if name in WRAPPERS and owner.parts:
-        return _run_wrapped(it, name, owner.parts[0], arguments, node)
-    if owner.sequence is not None:
-        return _run_sequence(it, owner.sequence, arguments, node)
-    if owner.outputs is not None:
-        forget_losses(it, layer)
-        return _replay(it, owner, arguments, node)
-    weights = weights_of(it, layer, node)
-    if name in INPUT_CUTTING:
-        # Told where the layer is made: it is the choice of the layer that cuts.
-        dead = tuple((value, Cause.NON_DIFFERENTIABLE) for value in arguments.positional)
-        looked_up = it.operation(layer.node, (), label=owner.symbol, dead=dead)
-        return it.operation(node, (looked_up, weights), label="call", dtype=_dtype_of(layer))
-    made = it.operation(node, (*arguments.positional, weights), label="call", dtype=_dtype_of(layer))
-    return made if owner.activation is None else it.call(owner.activation, Arguments((made,)), layer.node or node)
-
-
-def _run_wrapped(it: Interpreter, name: str, inner: Value, arguments: Arguments, node: ast.AST) -> Value:
-    """A layer run on every step of a sequence; or a cell, which hands its state on."""
-    value = it.operation(node, arguments.positional, label="[]")
-    if name != "RNN":
-        return it.operation(node, (it.call(inner, Arguments((value,)), node),), label="tf.stack")
-    output, state = value, it.fresh(Kind.TENSOR, node, label="initial state")
-    for _ in range(2):
-        returned = it.call(inner, Arguments((value, it.list_of([state], node))), node)
-        parts = it.items(returned).elements if returned.kind is Kind.CONTAINER else (returned,)
-        leaves = [leaf for part in parts[1:] for leaf in it.leaves(part)]
-        output, state = parts[0] if parts else returned, it.join([state, *leaves[:1]])
-    return it.operation(node, (output,), label="tf.stack")
-
-
-def _replay(it: Interpreter, owner: Layer, arguments: Arguments, node: ast.AST) -> Value:
-    """Call a functional model that holds layers of this file: run its graph on the real input."""
-    given: dict[int, Value] = {}
-    leaves = it.leaves(arguments.positional[0])
-    for position, symbolic in enumerate(owner.inputs):
-        given[symbolic.serial] = leaves[position] if len(leaves) == len(owner.inputs) else arguments.positional[0]
-    budget = [300]
-
-    def run(value: Value) -> Value:
-        if value.serial in given:
-            return given[value.serial]
-        budget[0] -= 1
-        it.burn()
-        made = value
-        if value.kind is Kind.CONTAINER:
-            items = it.items(value)
-            made = it.container(
-                value.ref.type, Items(tuple(run(each) for each in items.elements), items.keys, items.exact)
-            )
-        elif budget[0] > 0 and isinstance(value.ref, SymbolicCall):
-            call = value.ref
-            if call.callee is None:
-                made = repeated(value)
-            else:
-                positional = tuple(run(each) for each in call.arguments)
-                keywords = {key: run(each) for key, each in call.keywords}
-                made = it.call(call.callee, Arguments(positional, keywords), node)
-        elif value.kind is Kind.SYMBOLIC and (value.inputs or value.dead):
-            made = repeated(value)
-        given[value.serial] = made
-        return made
-
-    def repeated(value: Value) -> Value:
-        dead = tuple((run(each), cause) for each, cause in value.dead)
-        at = value.node if dead and value.node is not None else node
-        return it.operation(at, tuple(run(each) for each in value.inputs), label=value.label, dead=dead)
-
-    assert owner.outputs is not None
-    return run(owner.outputs)
 
 
 def call_instance(it: Interpreter, instance: Value, arguments: Arguments, node: ast.AST) -> Value:
@@ -372,31 +261,6 @@ def _like(it: Interpreter, shape: Value, value: Value) -> Items:
         for _ in items.elements
     )
     return Items(elements, items.keys, items.exact)
-
-
-def losses_of(it: Interpreter, base: Value, node: ast.AST, *, regularised: bool = True, since: int = 0) -> Value:
-    """`model.losses`: what `add_loss` was given, and where `regularised` perhaps something of any weight.
-
-    What was given before the clock stood at `since` was given while the model was put together: it is computed anew.
-    """
-    found: list[Value] = []
-    for member in sorted(members_within(it, base)[0]):
-        kept = it.store.get((member, "<losses>"))
-        if kept is not None and kept.kind is Kind.CONTAINER:
-            found.extend(it.items(kept).elements)
-    new = [each for each in found if each.kind is not Kind.SYMBOLIC and each.serial >= since]
-    if not regularised and len(new) == len(found):
-        return it.list_of(found[:16], node)
-    found = new
-    weights = it.operation(node, (variable_set(it, base, "weights", node),), label="losses")
-    return it.list_of([*found[:16], it.join([weights, it.fresh(Kind.TENSOR, node)])], node, exact=False)
-
-
-def forget_losses(it: Interpreter, layer: Value) -> None:
-    """Drop what `add_loss` was given in earlier calls."""
-    for member in sorted(members_within(it, layer)[0]):
-        if it.store.get((member, "<losses>")) is not None:
-            it.store.set((member, "<losses>"), None)
 
 
 def build_once(it: Interpreter, instance: Value, node: ast.AST) -> None:

@@ -10,7 +10,7 @@ from gradlint.flow.arguments import Arguments, name_called
 from gradlint.flow.asking import ask, ask_unknown
 from gradlint.flow.instances import bind_method, class_attribute
 from gradlint.flow.interpreter import Interpreter
-from gradlint.flow.layers import losses_of
+from gradlint.flow.losses import losses_of
 from gradlint.flow.members import variable_set
 from gradlint.flow.objects import Function, HeapObject
 from gradlint.flow.tapes import implicit_tape, run_under, watch
