@@ -77,10 +77,12 @@ def _row(public: Public, arguments: list[dict[str, Any]], dtypes: tuple[str, ...
 
 def _parameters(function: Any) -> list[str]:
     """The names of what can be given by place, in order; of a class, of what its objects are called with."""
+    called: Any = function
     if inspect.isclass(function):
-        function = function.call if issubclass(function, keras.losses.Loss) else function.update_state
+        method = "call" if issubclass(function, keras.losses.Loss) else "update_state"
+        called = getattr(function, method)
     by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    found = [each.name for each in parameters_of(function) if each.kind in by_place]
+    found = [each.name for each in parameters_of(called) if each.kind in by_place]
     return [name for name in found if name not in ("self", "name")]
 
 
