@@ -23,10 +23,10 @@ DIFFERENTIATES = frozenset(
         "fit",
         "train_on_batch",
         "fit_generator",
-        "compile",
-        "custom_gradient",
     }
 )
+#: What makes the function that it stands in worth running, and its callers no more than they were.
+JUDGED_ALONE = frozenset({"compile"})
 
 #: What makes a file worth interpreting: bytes searched before anything is parsed for flow.
 TRIGGERS = (
@@ -39,7 +39,8 @@ TRIGGERS = (
     ".fit(",
     ".gradient(",
     ".jacobian(",
-    "custom_gradient",
+    "tf.custom_gradient",
+    "tensorflow.custom_gradient",
 )
 #: Where a word alone would find too much: in a loop's head these say that it runs over variables or pairs.
 _LOOPED_OVER = ("zip(", "variables", "weights")
@@ -121,13 +122,14 @@ class Relevance:
         self.watches = False
         self._assignments: dict[str, int] = {}  # outside `__init__` and `build`, by last name
         self._direct: set[ast.AST] = set()
+        self._alone: set[ast.AST] = set()
         self._called: dict[ast.AST, set[str]] = {}
         self._defs: list[tuple[ast.AST, str]] = []
         self._aliases: set[str] = set()
         self._reads: dict[ast.AST, tuple[str, ...]] = {}
         self._module_assigned: dict[str, int] = {}
         self._walk(tree)
-        self.relevant = self._propagate()
+        self.relevant = self._propagate() | self._alone
 
     def _walk(self, tree: ast.Module) -> None:
         # (node, enclosing defs, inside __init__)
@@ -146,6 +148,9 @@ class Relevance:
                         self._aliases.add(alias.asname or alias.name)
             elif isinstance(node, ast.Attribute):
                 self._name_used(node.attr, owners)
+                if node.attr == "custom_gradient" and isinstance(node.value, ast.Name):
+                    if node.value.id in ("tf", "tensorflow"):
+                        self._alone.update(owners)
                 if not isinstance(node.ctx, ast.Load) and not init:
                     self.assigned_outside_init.add(node.attr)
                     self._assignments[node.attr] = self._assignments.get(node.attr, 0) + 1
@@ -176,7 +181,7 @@ class Relevance:
                 if not isinstance(node.ctx, ast.Load) and isinstance(node.value, ast.Attribute) and not init:
                     self.assigned_outside_init.add(node.value.attr)
             elif isinstance(node, ast.For) and _rebinds_variables(node):
-                self._direct.update(owners)
+                self._alone.update(owners)
             elif isinstance(node, ast.Global):
                 self.rebound_globals.update(node.names)
                 self.global_statements.update(node.names)
@@ -192,6 +197,8 @@ class Relevance:
             self._called.setdefault(owner, set()).add(name)
         if name in DIFFERENTIATES:
             self._direct.update(owners)
+        elif name in JUDGED_ALONE:
+            self._alone.update(owners)
 
     def _propagate(self) -> set[ast.AST]:
         by_name: dict[str, list[ast.AST]] = {}
