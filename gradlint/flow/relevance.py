@@ -44,6 +44,8 @@ TRIGGERS = (
 )
 #: Where a word alone would find too much: in a loop's head these say that it runs over variables or pairs.
 _LOOPED_OVER = ("zip(", "variables", "weights")
+#: What such a head speaks of, in one word or another, when it pairs variables with their updates.
+_HINTS = ("grad", "var", "weight", "param", "target", "source", "accum", "model", "net", "theta", "slow", "fast")
 _COMPILE_REACH, _BODY_REACH = 300, 2000
 
 
@@ -67,7 +69,8 @@ def _loops_over_variables(text: str) -> bool:
         at = text.find(word)
         while at >= 0:
             start = text.rfind("\n", 0, at) + 1
-            if text[start:at].lstrip().startswith("for ") and _is_rebound_below(text, start, at):
+            head = text[start : text.find("\n", at)].lstrip()
+            if head.startswith("for ") and any(hint in head for hint in _HINTS) and _is_rebound_below(text, start, at):
                 return True
             at = text.find(word, at + 1)
     return False
