@@ -136,3 +136,28 @@ gradient = tape.gradient(loss, w)
     (finding,) = run("check", "-", "--output-format", "json", stdin=program.encode()).findings
 
     assert (finding["verdict"], finding["cause"], finding["variables"]) == (verdict, cause, ["w"])
+
+
+def test_a_fit_that_is_too_much_to_follow_leaves_eager_code_eager(run: Run) -> None:
+    rows = "\n".join(f"                total = total + a * {row} + b - a" for row in range(400))
+    program = f"""{IMPORTS}
+def endless(y_true, y_pred):
+    total = tf.reduce_mean(y_pred)
+    for a in range(9):
+        for b in range(9):
+            for c in range(9):
+{rows}
+    return total
+
+model = keras.Sequential([keras.layers.Dense(1)])
+model.compile("adam", loss=endless)
+model.fit(np.ones((4, 2)), np.ones((4, 1)))
+w = tf.Variable(1.0)
+with tf.GradientTape() as tape:
+    loss = tf.convert_to_tensor((w * 2.0).numpy())
+gradient = tape.gradient(loss, w)
+"""
+    (finding,) = run("check", "-", "--output-format", "json", stdin=program.encode()).findings
+
+    # In a graph `.numpy()` would raise.
+    assert (finding["code"], finding["verdict"], finding["variables"]) == ("GL201", "none", ["w"])

@@ -102,11 +102,12 @@ def _own_loss(it: Interpreter, method: Value, receiver: Value, given: dict[str, 
 def _in_graph(it: Interpreter, receiver: Value) -> Iterator[None]:
     """`fit` traces a graph, unless the model was compiled with `run_eagerly`."""
     eagerly = it.store.get((receiver.ref.id, "<eagerly>")) if isinstance(receiver.ref, HeapObject) else None
-    before = it.frame.graph
-    it.frame.graph = before or eagerly is None or is_literal(eagerly, False)
-    frame = it.frame
-    yield
-    frame.graph = before
+    frame, before = it.frame, it.frame.graph
+    frame.graph = before or eagerly is None or is_literal(eagerly, False)
+    try:
+        yield
+    finally:  # running out of fuel leaves through here, and the frame may be the module's
+        frame.graph = before
 
 
 def judge_compiled(it: Interpreter) -> None:
