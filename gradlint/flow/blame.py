@@ -102,7 +102,7 @@ class Blame:
             return False
         return not any(way_between(self.it, [call], source, dead_ends=False) for call in found.calls[:16])
 
-    def forward_outside(self, asked: Asked, source: SourceAsked, bits: int) -> Outcome | None:
+    def judged_by_names(self, asked: Asked, source: SourceAsked, bits: int) -> Outcome | None:
         """The model's output is cut off or made outside, and only what is named like a loss follows: mostly `None`."""
         if source.value.kind is not Kind.VARIABLES:
             return None

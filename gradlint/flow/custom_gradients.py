@@ -12,7 +12,7 @@ from gradlint.flow.arguments import Arguments
 from gradlint.flow.events import CustomGradientMisused, Misuse
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.objects import Function, Items, Variable
-from gradlint.flow.values import How, Kind, Value, is_literal
+from gradlint.flow.values import How, Kind, Value, is_literal, walk_since
 from gradlint.verdicts import Cause
 
 _COUNTED = (Kind.TENSOR, Kind.VARIABLE, Kind.LITERAL, Kind.PLAIN, Kind.SYMBOLIC)
@@ -79,8 +79,7 @@ def _gradients(it: Interpreter, gradient: Value, outputs: int, reads: bool, node
         if not reads or len(pair) != 2:
             return _Returned(None, where)
         result = pair[0]
-    ways = alternatives_with_none(result)
-    if ways is not None and not it.expected:
+    if _is_sometimes_none(result) and not it.expected:
         it.note(CustomGradientMisused, where, Misuse.SOMETIMES_NONE, "")
     if is_literal(result, None) or result.kind is Kind.TENSOR:
         return _Returned((result,), where)
@@ -89,12 +88,10 @@ def _gradients(it: Interpreter, gradient: Value, outputs: int, reads: bool, node
     return _Returned(None, where)
 
 
-def alternatives_with_none(value: Value) -> list[Value] | None:
-    """The ways of a join of which one is None and another is not; None for any other value."""
-    if value.how is not How.JOIN:
-        return None
-    nothing = [each for each in value.inputs if is_literal(each, None)]
-    return list(value.inputs) if nothing and len(nothing) < len(value.inputs) else None
+def _is_sometimes_none(value: Value) -> bool:
+    """Whether a value is None on some ways and something else on others."""
+    nothing = [is_literal(each, None) for each in value.inputs]
+    return value.how is How.JOIN and any(nothing) and not all(nothing)
 
 
 def _end_of(function: Function) -> ast.AST:
@@ -119,33 +116,14 @@ def _cut_arguments(told: _Returned | None, arguments: Arguments) -> tuple[list[V
 def _variables_read(it: Interpreter, value: Value, given: list[Value], start: int) -> tuple[Value, ...]:
     """Trainable variables that the forward pass reads and that are no arguments."""
     passed = {leaf.serial for each in given for leaf in it.leaves(each)}
-    found: dict[int, Value] = {}
-    stack, seen = list(it.leaves(value)), set[int]()
-    while stack and len(seen) < 300:
-        each = stack.pop()
-        if each.serial in seen or each.serial in passed:
-            continue
-        seen.add(each.serial)
-        if _is_trained(each):
-            found[each.serial] = each
-        elif each.serial > start or each.how is How.JOIN:
-            stack.extend(each.inputs)
-            stack.extend(dead for dead, _ in each.dead)
-    return tuple(found.values())
+    met = walk_since(it.leaves(value), start)
+    return tuple(each for each in met if each.serial not in passed and _is_trained(each))
 
 
 def _meets_unknown(it: Interpreter, value: Value, start: int) -> bool:
     """Whether code that cannot be seen, which may read variables, took part in the forward pass."""
-    stack, seen = list(it.leaves(value)), set[int]()
-    while stack and len(seen) < 300:
-        each = stack.pop()
-        if each.serial not in seen:
-            seen.add(each.serial)
-            if each.how is How.OPAQUE_CALL and each.serial > start:
-                return True
-            if each.serial > start or each.how is How.JOIN:
-                stack.extend(each.inputs)
-    return False
+    met = walk_since(it.leaves(value), start)
+    return any(each.how is How.OPAQUE_CALL and each.serial > start for each in met)
 
 
 def _is_trained(value: Value) -> bool:

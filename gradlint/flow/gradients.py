@@ -191,7 +191,7 @@ class Gradients:
         if not touched and not self.blame.all_elsewhere(asked, bits):
             covering = covers(self.it, found, source, bits)
             if covering is not None:
-                outside = self.blame.forward_outside(asked, source, bits)
+                outside = self.blame.judged_by_names(asked, source, bits)
                 if outside is not None:
                     return outside
                 return Outcome(

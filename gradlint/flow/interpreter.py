@@ -18,15 +18,10 @@ from gradlint.flow.objects import (
 )
 from gradlint.flow.state import RECORDING, Exits, OutOfFuel
 from gradlint.flow.store import Delta, Key
-from gradlint.flow.values import DType, How, Kind, Value
+from gradlint.flow.values import DType, How, Kind, Value, is_bare
 from gradlint.verdicts import Cause
 
 MOST_DEPTH = 14
-
-
-def _is_bare(value: Value) -> bool:
-    """Whether a value is a constant, or a Python object that no tensor went into."""
-    return value.kind is Kind.LITERAL or (value.kind is Kind.PLAIN and not value.dead and not value.inputs)
 
 
 class Interpreter(Heap):
@@ -50,7 +45,7 @@ class Interpreter(Heap):
         followed = surely = 0
         for value in inputs:
             for leaf in self.leaves(value):
-                if _is_bare(leaf):
+                if is_bare(leaf):
                     continue
                 taken = self._read_now(leaf, node) if leaf.kind in (Kind.VARIABLE, Kind.VARIABLES) else leaf
                 flat.append(taken)
@@ -107,7 +102,7 @@ class Interpreter(Heap):
         value = self.fresh(Kind.PLAIN, node, label=label)
         if cause is not None:
             leaves = [leaf for each in inputs for leaf in self.leaves(each)]
-            value.dead = tuple((leaf, cause) for leaf in leaves if not _is_bare(leaf))
+            value.dead = tuple((leaf, cause) for leaf in leaves if not is_bare(leaf))
         return value
 
     def opaque_call(

@@ -24,7 +24,7 @@ from gradlint.flow.sequences import element_of
 from gradlint.flow.tape_methods import call_tape_method
 from gradlint.flow.tensor_calls import TO_NUMBERS, cast_call, device_context, plain_call, plain_method
 from gradlint.flow.training import run_minimize
-from gradlint.flow.values import How, Kind, Value
+from gradlint.flow.values import Kind, Value, walk_since
 from gradlint.verdicts import Cause
 
 
@@ -161,18 +161,8 @@ def _mapped_dataset(it: Interpreter, dataset: Value, name: str, arguments: Argum
 
 def _made_before(values: Iterable[Value], start: int) -> tuple[Value, ...]:
     """The tensors and variables from outside that these values were computed from."""
-    found: dict[int, Value] = {}
-    stack, seen = list(values), set[int]()
-    while stack and len(seen) < 300:
-        each = stack.pop()
-        if each.serial in seen:
-            continue
-        seen.add(each.serial)
-        if each.serial < start and each.kind in (Kind.TENSOR, Kind.VARIABLE, Kind.VARIABLES):
-            found[each.serial] = each
-        elif each.serial > start or each.how is How.JOIN:
-            stack.extend((*each.inputs, *(dead for dead, _ in each.dead)))
-    return tuple(found.values())
+    kinds = (Kind.TENSOR, Kind.VARIABLE, Kind.VARIABLES)
+    return tuple(each for each in walk_since(values, start) if each.serial < start and each.kind in kinds)
 
 
 def _tensor_array_method(it: Interpreter, receiver: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:

@@ -15,7 +15,8 @@ from gradlint.verdicts import Cause
 
 #: Layers that run another layer.
 WRAPPERS = frozenset({"TimeDistributed", "RNN"})
-#: Layers that look up or count what they are given: measured, no gradient reaches their input (fixtures/GL202).
+#: Layers that look up or count what they are given. Embedding, Discretization and CategoryEncoding were run: no
+#: gradient reaches their input; the others take integers or strings.
 INPUT_CUTTING = frozenset(
     "Embedding Discretization CategoryEncoding IntegerLookup StringLookup Hashing HashedCrossing".split()
 )

@@ -14,7 +14,7 @@ from gradlint.flow.objects import (
     LibraryObject,
     Variable,
 )
-from gradlint.flow.values import DType, How, Kind, Value
+from gradlint.flow.values import DType, How, Kind, Value, is_bare
 from gradlint.knowledge.effects import Effect, effect_of
 from gradlint.knowledge.measured import DtypeClass
 from gradlint.verdicts import Cause
@@ -61,7 +61,7 @@ def _one_output(
     if any(leaf.kind is Kind.SYMBOLIC for leaf in leaves):
         ref = symbolic_operation(it, tuple(arguments.every()))
         return it.operation(node, live, label=symbol, dead=dead, kind=Kind.SYMBOLIC, ref=ref, dtype=dtype)
-    if effect.every is not None and all(_is_constant(leaf) for leaf in leaves):
+    if effect.every is not None and not any(map(may_hold, leaves)):
         made = it.fresh(Kind.TENSOR, node, label=symbol)
         made.dtype = dtype
         return made
@@ -76,12 +76,6 @@ def _named(effect: Effect, arguments: Arguments) -> Iterator[tuple[str, Value]]:
     for extra in (arguments.more, arguments.more_keywords):
         if extra is not None:
             yield "", extra
-
-
-def _is_constant(value: Value) -> bool:
-    return value.kind in (Kind.LITERAL, Kind.SYMBOL) or (
-        value.kind is Kind.PLAIN and not value.dead and not value.inputs
-    )
 
 
 _DTYPES = {DtypeClass.INTEGER: DType.INTEGER, DtypeClass.BOOL: DType.BOOL}
@@ -111,7 +105,7 @@ _MADE_OF_NUMBERS = ("np.", "scipy.", "sklearn.", "math.", "pandas.", "cv2.", "PI
 
 def may_hold(value: Value) -> bool:
     """Whether a value is, or could hold, a tensor or something that computes one."""
-    return value.kind not in (Kind.LITERAL, Kind.SYMBOL) and not (value.kind is Kind.PLAIN and not value.dead)
+    return value.kind is not Kind.SYMBOL and not is_bare(value)
 
 
 def is_number(value: Value) -> bool:

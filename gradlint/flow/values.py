@@ -9,6 +9,7 @@ along the way. Heap objects (`objects.py`) hang on `ref`; their contents live in
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
@@ -161,6 +162,24 @@ def is_literal(value: Value | None, literal: object) -> bool:
     return (
         value is not None and value.kind is Kind.LITERAL and type(value.ref) is type(literal) and value.ref == literal
     )
+
+
+def is_bare(value: Value) -> bool:
+    """Whether a value is a constant, or a Python object that no tensor went into."""
+    return value.kind is Kind.LITERAL or (value.kind is Kind.PLAIN and not value.dead and not value.inputs)
+
+
+def walk_since(values: Iterable[Value], start: int, most: int = 300) -> Iterator[Value]:
+    """The values that these were computed from since the clock stood at `start`, and the first older ones met."""
+    stack, seen = list(values), set[int]()
+    while stack and len(seen) < most:
+        each = stack.pop()
+        if each.serial in seen:
+            continue
+        seen.add(each.serial)
+        yield each
+        if each.serial > start or each.how is How.JOIN:
+            stack.extend((*each.inputs, *(behind for behind, _ in each.dead)))
 
 
 def alternatives(value: Value, most: int = 4) -> list[Value] | None:
