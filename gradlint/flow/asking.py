@@ -11,6 +11,7 @@ from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.members import members_within, parts_of_set
 from gradlint.flow.objects import (
     Instance,
+    Items,
     Layer,
     Tape,
     Variable,
@@ -264,20 +265,24 @@ def gradients_like(
 
     def one(source: Value) -> Value:
         kind = Kind.UNKNOWN if source.kind is Kind.UNKNOWN else Kind.TENSOR
-        return it.operation(node, over, label="gradient", how=How.GRADIENT, kind=kind, dtype=DType.FLOAT)
+        made = it.operation(node, over, label="gradient", how=How.GRADIENT, kind=kind, dtype=DType.FLOAT)
+        made.of = source
+        made.shape = source.shape
+        return made
 
     if sources.kind is Kind.CONTAINER:
         items = it.items(sources)
+        if items.exact and any(each.kind is Kind.VARIABLES for each in items.elements):
+            # [a.trainable_variables, b.trainable_variables]: a list for each
+            nested = [gradients_like(it, target, each, node, weights) for each in items.elements]
+            return it.list_of(nested, node)
         gradients = [one(each) for each in items.elements]
         if sources.ref.type == "dict":
-            from gradlint.flow.objects import Items
-
             return it.container("dict", Items(tuple(gradients), items.keys, items.exact), node)
-        return it.list_of(
-            gradients, node, exact=items.exact and not any(e.kind is Kind.VARIABLES for e in items.elements)
-        )
+        ordered = items.ordered and sources.ref.type in ("list", "tuple", "generator")
+        return it.container("list", Items(tuple(gradients), None, items.exact, ordered), node)
     if sources.kind is Kind.VARIABLES:
         gradient = one(sources)
         gradient.kind = Kind.TENSOR
-        return it.list_of([gradient], node, exact=False)
+        return it.container("list", Items((gradient,), None, exact=False, ordered=True), node)
     return one(sources)

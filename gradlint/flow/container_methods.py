@@ -22,8 +22,9 @@ def container_method(it: Interpreter, receiver: Value, name: str, arguments: Arg
             if arguments.positional:
                 added = arguments.positional[-1]
                 it.stored.setdefault(added.serial, it.frame)
-                exact = items.exact and name == "append"
-                it.set_items(receiver, Items((*items.elements, added), None, exact))
+                last = name == "append"
+                made = Items((*items.elements, added), None, items.exact and last, items.ordered and last)
+                it.set_items(receiver, made)
             return it.plain(node)
         case "extend":
             if first is not None:

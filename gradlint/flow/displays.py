@@ -10,7 +10,7 @@ from gradlint.flow.objects import (
     Items,
 )
 from gradlint.flow.scopes import Frame, comprehension_names
-from gradlint.flow.sequences import element_of, known_elements
+from gradlint.flow.sequences import element_of, known_elements, one_of_run, runs_of
 from gradlint.flow.values import Kind, Value
 
 MOST_COMPREHENDED = 8
@@ -21,19 +21,20 @@ def display(it: Interpreter, node: ast.List | ast.Tuple | ast.Set) -> Value:
     if len(node.elts) > 64 and all(isinstance(each, ast.Constant) for each in node.elts):
         return it.plain(node)
     elements: list[Value] = []
-    exact = True
+    exact = ordered = True
     for each in node.elts:
         if isinstance(each, ast.Starred):
             value = it.evaluate(each.value)
             known = known_elements(it, value)
             if known is None:
                 exact = False
+                ordered = ordered and runs_of(it, value) is not None
                 elements.extend(it.items(value).elements if value.kind is Kind.CONTAINER else (value,))
             else:
                 elements.extend(known)
         else:
             elements.append(it.evaluate(each))
-    return it.container(type_, Items(tuple(elements), None, exact), node)
+    return it.container(type_, Items(tuple(elements), None, exact, ordered and not exact), node)
 
 
 def dict_display(it: Interpreter, node: ast.Dict) -> Value:
@@ -64,8 +65,8 @@ def dict_display(it: Interpreter, node: ast.Dict) -> Value:
 
 def _comprehend(
     it: Interpreter, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, elements: list[ast.expr]
-) -> tuple[list[list[Value]], bool]:
-    """The evaluated element expressions, once per known element, and whether that is exact."""
+) -> tuple[list[list[Value]], bool, bool]:
+    """The evaluated element expressions, once per known element, and whether that is exact, or at least in order."""
     generators = node.generators
     frame = Frame(
         it.new_id(),
@@ -86,8 +87,15 @@ def _comprehend(
     try:
         known = known_elements(it, first)
         exact = known is not None and len(generators) == 1 and not generators[0].ifs and len(known) <= MOST_COMPREHENDED
+        runs = runs_of(it, first) if not exact and len(generators) == 1 else None
+        if runs is not None and not 0 < len(runs) <= MOST_COMPREHENDED:
+            runs = None
+        ordered = runs is not None and not generators[0].ifs
         rows: list[list[Value]] = []
-        for element in known if exact and known is not None else [None]:
+        known_ones = known if exact and known is not None else None
+        if known_ones is None and runs is not None:
+            known_ones = [one_of_run(it, each, node) for each in runs]
+        for element in known_ones if known_ones is not None else [None]:
             assign(it, generators[0].target, element if element is not None else element_of(it, first, node))
             for test in generators[0].ifs:
                 it.evaluate(test)
@@ -99,17 +107,17 @@ def _comprehend(
             rows.append([it.evaluate(each) for each in elements])
     finally:
         it.frame = outer
-    return rows, exact
+    return rows, exact, ordered
 
 
 def list_comprehension(it: Interpreter, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
-    rows, exact = _comprehend(it, node, [node.elt])
+    rows, exact, ordered = _comprehend(it, node, [node.elt])
     type_ = {ast.SetComp: "set", ast.GeneratorExp: "generator"}.get(type(node), "list")
-    return it.container(type_, Items(tuple(row[0] for row in rows), None, exact), node)
+    return it.container(type_, Items(tuple(row[0] for row in rows), None, exact, ordered), node)
 
 
 def dict_comprehension(it: Interpreter, node: ast.DictComp) -> Value:
-    rows, exact = _comprehend(it, node, [node.key, node.value])
+    rows, exact, _ = _comprehend(it, node, [node.key, node.value])
     keys = tuple(row[0].ref for row in rows if row[0].kind is Kind.LITERAL and isinstance(row[0].ref, str | int))
     exact = exact and len(keys) == len(rows)
     return it.container("dict", Items(tuple(row[1] for row in rows), keys if exact else None, exact), node)

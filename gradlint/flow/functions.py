@@ -105,11 +105,13 @@ def out_of_graph(it: Interpreter, value: Value, node: ast.AST | None) -> Value:
     if value.kind is Kind.CONTAINER:
         items = it.items(value)
         elements = tuple(out_of_graph(it, each, node) for each in items.elements)
-        made = it.container(value.ref.type, Items(elements, items.keys, items.exact), node)
+        made = it.container(value.ref.type, Items(elements, items.keys, items.exact, items.ordered), node)
         made.ref.fields = value.ref.fields
         return made
     if value.kind in (Kind.TENSOR, Kind.VARIABLE):
-        return it.operation(node, (value,), label="tf.function")
+        made = it.operation(node, (value,), label="tf.function")
+        made.of = value.of
+        return made
     return value
 
 

@@ -154,7 +154,7 @@ def variable_set(it: Interpreter, owner: Value, attribute: str, node: ast.AST) -
     found, open_members = members_within(it, owner)
     if attribute in ("trainable_variables", "trainable_weights"):
         found = frozenset(member for member in found if not _is_frozen(it.objects.get(member)))
-    made = VariableSet(it.new_id(), held, attribute, found, open_members)
+    made = VariableSet(it.new_id(), held, attribute, found, open_members, captured=it.clock)
     value = it.fresh(Kind.VARIABLES, node, ref=made, label=attribute)
     if isinstance(held, Value):
         value.root = held.root if held.root is not None else held
@@ -270,6 +270,20 @@ def some_variable(it: Interpreter, owner: Value, node: ast.AST) -> Value:
     keras = isinstance(held, Layer) or (isinstance(held, Instance) and is_keras_family(held.cls))
     made = Variable(it.new_id(), "", keras, None, node, owner=held, exact=False)
     return it.fresh(Kind.VARIABLE, node, ref=made)
+
+
+def sliced_set(it: Interpreter, whole: Value, bounds: slice, node: ast.AST) -> Value:
+    """`model.trainable_variables[2:]`: it may hold any of the variables, but stands for others in their order."""
+    variables: VariableSet = whole.ref
+    before = variables.bounds
+    made = VariableSet(
+        it.new_id(), variables.owner, variables.attribute, variables.members, variables.open_members,
+        bounds=(bounds.start, bounds.stop, bounds.step) if before is None else (None, None, id(node)),
+        captured=variables.captured,
+    )  # fmt: skip
+    value = it.fresh(Kind.VARIABLES, node, ref=made, label=whole.label)
+    value.root, value.inputs = whole.root, whole.inputs
+    return value
 
 
 def weights_of(it: Interpreter, layer: Value, node: ast.AST) -> Value:

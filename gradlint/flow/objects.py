@@ -48,6 +48,8 @@ class VariableSet(HeapObject):
     attribute: str
     members: frozenset[int] = frozenset()
     open_members: bool = False
+    bounds: tuple[int | None, int | None, int | None] | None = None  # of a slice of it
+    captured: int = 0  # the clock when it was read: what is frozen later is in it all the same
 
 
 @dataclass(eq=False, slots=True)
@@ -63,11 +65,13 @@ class Items:
     """Contents of a container: by position or key, and what other elements there may be.
 
     `exact` is True when `elements` is everything, in order. `keys` is parallel to `elements` for dicts.
+    `ordered`: not exact, but in order: an element may be a symbolic set of variables, or one gradient for each of them.
     """
 
     elements: tuple[Value, ...] = ()
     keys: tuple[object, ...] | None = None
     exact: bool = True
+    ordered: bool = False
 
 
 @dataclass(eq=False, slots=True)

@@ -13,6 +13,7 @@ from gradlint.flow.members import symbolic_operation
 from gradlint.flow.objects import (
     Items,
 )
+from gradlint.flow.sequences import runs_of
 from gradlint.flow.values import DType, How, Kind, Value, alternatives, is_literal
 from gradlint.verdicts import Cause
 
@@ -80,7 +81,9 @@ def binary(it: Interpreter, op: ast.operator, left: Value, right: Value, node: a
             return it.container(owner.ref.type, Items(it.items(owner).elements, None, exact=False), node)
     sign = _SIGN.get(type(op), "?")
     if all(kind in (Kind.PLAIN, Kind.LITERAL, Kind.SYMBOL) for kind in kinds):
-        return it.operation(node, (left, right), label=sign, kind=Kind.PLAIN)
+        made = it.operation(node, (left, right), label=sign, kind=Kind.PLAIN)
+        made.operands = (left, right)
+        return made
     if isinstance(op, ast.FloorDiv):
         return it.operation(
             node,
@@ -102,7 +105,9 @@ def binary(it: Interpreter, op: ast.operator, left: Value, right: Value, node: a
     ref = None
     if kind is Kind.SYMBOLIC:
         ref = symbolic_operation(it, (left, right))
-    return it.operation(node, (left, right), label=sign, kind=kind, ref=ref, dtype=common_dtype((left, right)))
+    made = it.operation(node, (left, right), label=sign, kind=kind, ref=ref, dtype=common_dtype((left, right)))
+    made.operands = (left, right)
+    return made
 
 
 def _side(node: ast.BinOp | ast.AugAssign, first: bool) -> ast.expr:
@@ -152,6 +157,7 @@ def _concatenate(it: Interpreter, left: Value, right: Value, node: ast.AST, *, m
         return it.container(left.ref.type, Items((*a.elements, *b.elements), None, exact=False), node)
     elements: list[Value] = []
     exact = True
+    ordered = all(runs_of(it, value) is not None for value in (left, right))
     for value in (left, right):
         if value.kind is Kind.CONTAINER:
             items = it.items(value)
@@ -160,7 +166,7 @@ def _concatenate(it: Interpreter, left: Value, right: Value, node: ast.AST, *, m
         else:
             elements.append(value)
             exact = False
-    return it.list_of(elements, node, exact=exact)
+    return it.container("list", Items(tuple(elements), None, exact, ordered and not exact), node)
 
 
 def _overloaded(it: Interpreter, op: ast.operator, left: Value, right: Value, node: ast.AST) -> Value:
@@ -235,16 +241,20 @@ def compare(it: Interpreter, node: ast.Compare) -> Value:
         return own
     identity = all(isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in node.ops)
     if identity or all(value.kind in (Kind.LITERAL, Kind.PLAIN, Kind.SYMBOL) and not value.dead for value in values):
-        return it.plain(node)
+        made = it.plain(node)
+        made.operands = tuple(values)
+        return made
     dead = tuple((value, Cause.NON_DIFFERENTIABLE) for value in values)
     kind = Kind.PLAIN if all(value.kind in (Kind.PLAIN, Kind.LITERAL) for value in values) else Kind.TENSOR
     if any(value.kind is Kind.SYMBOLIC for value in values):
         kind = Kind.SYMBOLIC
     # Of NumPy arrays it is an array, which multiplies as numbers do.
     dtype = DType.BOOL if any(value.kind in _TENSORS for value in values) else DType.UNKNOWN
-    return it.operation(
+    made = it.operation(
         node, (), label=_COMPARISONS.get(type(node.ops[0]), "comparison"), dead=dead, kind=kind, dtype=dtype
     )
+    made.operands = tuple(values)
+    return made
 
 
 _OWN_COMPARISONS: dict[type[ast.cmpop], tuple[str, str]] = {

@@ -16,8 +16,8 @@ from gradlint.flow.objects import (
     Super,
     Transformed,
 )
-from gradlint.flow.sequences import element_of, extend_container, forget_positions, known_elements
-from gradlint.flow.values import Kind, Value, alternatives
+from gradlint.flow.sequences import element_of, extend_container, forget_positions, known_elements, one_of_run, runs_of
+from gradlint.flow.values import Fill, Kind, Value, alternatives
 
 
 def partial_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
@@ -40,7 +40,8 @@ def to_list(type_: str) -> Handler:
         if known is not None:
             return it.container(type_, Items(tuple(known)), node)
         if value.kind is Kind.CONTAINER:
-            return it.container(type_, Items(it.items(value).elements, None, exact=False), node)
+            items = it.items(value)
+            return it.container(type_, Items(items.elements, None, exact=False, ordered=items.ordered), node)
         if value.kind is Kind.PLAIN:
             return value
         if value.kind is Kind.UNKNOWN and value.is_opaque:
@@ -94,8 +95,14 @@ def zip_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
         listed = [each for each in known if each is not None]
         rows = [it.tuple_of(row, node) for row in zip(*listed, strict=False)]
         return it.container(_lazy_type(arguments), Items(tuple(rows)), node)
-    row = it.tuple_of([element_of(it, value, node) for value in arguments.positional], node)
-    return it.container(_lazy_type(arguments), Items((row,), None, exact=False), node)
+    runs = [runs_of(it, value) for value in arguments.positional]
+    aligned = [each for each in runs if each is not None]
+    if aligned and len(aligned) == len(runs) and len({len(each) for each in aligned}) == 1:
+        # In step as far as can be seen: a symbolic set of variables meets the gradients of as many.
+        rows = [it.tuple_of([one_of_run(it, each, node) for each in row], node) for row in zip(*aligned, strict=True)]
+        return it.container(_lazy_type(arguments), Items(tuple(rows), None, exact=False, ordered=True), node)
+    row_ = it.tuple_of([element_of(it, value, node) for value in arguments.positional], node)
+    return it.container(_lazy_type(arguments), Items((row_,), None, exact=False), node)
 
 
 def enumerate_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
@@ -105,8 +112,17 @@ def enumerate_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Valu
     if known is not None:
         rows = [it.tuple_of((it.fresh(Kind.LITERAL, node, ref=i), each), node) for i, each in enumerate(known)]
         return it.list_of(rows, node)
-    element = element_of(it, arguments.positional[0], node)
-    return it.list_of([it.tuple_of((it.plain(node), element), node)], node, exact=False)
+    runs = runs_of(it, arguments.positional[0])
+    elements = runs if runs else [element_of(it, arguments.positional[0], node)]
+    rows = [it.tuple_of((step_number(it, node), one_of_run(it, each, node)), node) for each in elements]
+    return it.container("list", Items(tuple(rows), None, exact=False, ordered=bool(runs)), node)
+
+
+def step_number(it: Interpreter, node: ast.AST) -> Value:
+    """A number that counts: an element of a range, the first of what `enumerate` yields."""
+    made = it.plain(node)
+    made.fill = Fill.INDEX
+    return made
 
 
 def range_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
@@ -115,7 +131,7 @@ def range_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
         values = range(*numbers) if len(numbers) <= 3 and (len(numbers) < 3 or numbers[2]) else range(0)
         if len(values) <= 8:
             return it.list_of([it.fresh(Kind.LITERAL, node, ref=each) for each in values], node)
-    return it.plain(node)
+    return step_number(it, node)
 
 
 def reversed_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:

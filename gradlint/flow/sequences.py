@@ -8,12 +8,12 @@ from collections.abc import Callable
 from gradlint.flow.arguments import Arguments
 from gradlint.flow.instances import bind_method, class_attribute
 from gradlint.flow.interpreter import Interpreter
-from gradlint.flow.members import some_variable, symbolic_operation
+from gradlint.flow.members import sliced_set, some_variable, symbolic_operation
 from gradlint.flow.objects import (
     Container,
     Items,
 )
-from gradlint.flow.values import How, Kind, Value, alternatives
+from gradlint.flow.values import Fill, How, Kind, Value, alternatives
 from gradlint.verdicts import Cause
 
 MOST_WAYS = 8
@@ -44,7 +44,7 @@ def get_item(it: Interpreter, base: Value, index: Value, node: ast.AST) -> Value
             return _container_item(it, base, index, node)
         case Kind.VARIABLES:
             if index.kind is Kind.LITERAL and isinstance(index.ref, slice):
-                return base
+                return sliced_set(it, base, index.ref, node)
             return some_variable(it, base, node)
         case Kind.TENSOR | Kind.VARIABLE:
             return it.operation(node, (base,), label="[]", dead=_index_cut(index), dtype=base.dtype)
@@ -86,6 +86,11 @@ def _container_item(it: Interpreter, base: Value, index: Value, node: ast.AST) -
         elif isinstance(key, int) and -len(items.elements) <= key < len(items.elements):
             return items.elements[key]
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+        only = items.elements[0] if items.ordered and len(items.elements) == 1 else None
+        if only is not None and only.of is not None and only.of.kind is Kind.VARIABLES and isinstance(index.ref, slice):
+            part = it.operation(node, (only,), label="[]")
+            part.of = sliced_set(it, only.of, index.ref, node)
+            return it.container("list", Items((part,), None, exact=False, ordered=True), node)
         return it.container("list", Items(items.elements, None, exact=False), node)
     if base.ref.type == "dict" and items.elements:
         return it.join(list(items.elements))  # any of its values
@@ -101,6 +106,23 @@ def _unknown_item(it: Interpreter, base: Value, index: Value, node: ast.AST) -> 
         return it.operation(node, (base,), label="[]", kind=Kind.UNKNOWN)
     part = it.part(base, node, item=True)
     return part if written is None else it.join([written, part])
+
+
+def runs_of(it: Interpreter, value: Value) -> list[Value] | None:
+    """The elements of a list in order, a symbolic set standing for all of its own; None where that is not known."""
+    if value.kind is Kind.VARIABLES:
+        return [value]
+    if value.kind is not Kind.CONTAINER or value.ref.type in ("dict", "set"):
+        return None
+    items = it.items(value)
+    if items.exact:
+        return None if any(each.kind is Kind.VARIABLES for each in items.elements) else list(items.elements)
+    return list(items.elements) if items.ordered else None
+
+
+def one_of_run(it: Interpreter, run: Value, node: ast.AST) -> Value:
+    """Any one element of what a run stands for."""
+    return some_variable(it, run, node) if run.kind is Kind.VARIABLES else run
 
 
 def set_item(it: Interpreter, base: Value, index: Value, value: Value, node: ast.AST) -> None:
@@ -155,7 +177,11 @@ def extend_container(it: Interpreter, base: Value, more: Value) -> None:
     items = it.items(base)
     known = known_elements(it, more)
     if known is not None:
-        it.set_items(base, Items((*items.elements, *known), None, items.exact))
+        it.set_items(base, Items((*items.elements, *known), None, items.exact, items.ordered))
+        return
+    runs = runs_of(it, more) if runs_of(it, base) is not None else None
+    if runs is not None:
+        it.set_items(base, Items((*items.elements, *runs), None, exact=False, ordered=True))
         return
     extra = it.items(more).elements if more.kind is Kind.CONTAINER else (more,)
     if more.kind not in (Kind.CONTAINER, Kind.VARIABLES):
@@ -203,9 +229,13 @@ def element_of(it: Interpreter, value: Value, node: ast.AST) -> Value:
         case Kind.VARIABLES:
             return some_variable(it, value, node)
         case Kind.TENSOR | Kind.VARIABLE:
-            return it.operation(node, (value,), label="[]", dtype=value.dtype)
+            made = it.operation(node, (value,), label="[]", dtype=value.dtype)
+            made.fill = value.fill if value.fill is Fill.INDEX else None
+            return made
         case Kind.PLAIN | Kind.LITERAL:
-            return it.operation(node, (value,), label="[]", kind=Kind.PLAIN)
+            made = it.operation(node, (value,), label="[]", kind=Kind.PLAIN)
+            made.fill = value.fill if value.fill is Fill.INDEX else None
+            return made
         case Kind.LIBRARY:
             return _dataset_element(it, value, node)
         case Kind.INSTANCE:

@@ -52,6 +52,8 @@ class Note:
     frame: Frame
     certain: bool
     detail: tuple[Any, ...] = ()
+    # what happened before, in the order of running: what, and where
+    steps: tuple[tuple[str, ast.AST], ...] = ()
 
 
 @dataclass(eq=False)
@@ -171,9 +173,16 @@ class State:
         if self.fuel <= 0:
             raise OutOfFuel
 
-    def note(self, event: type, node: ast.AST, *detail: Any, certain: bool = True) -> None:
+    def note(
+        self,
+        event: type,
+        node: ast.AST,
+        *detail: Any,
+        certain: bool = True,
+        steps: tuple[tuple[str, ast.AST], ...] = (),
+    ) -> None:
         """Remember something that was seen here."""
-        self.notes.append(Note(event, node, self.frame, certain, detail))
+        self.notes.append(Note(event, node, self.frame, certain, detail, steps))
 
     def names_of(self, scope: Scope) -> Names:
         """The names that a scope binds, remembered for this file."""

@@ -7,10 +7,12 @@ from collections.abc import Iterator, Sequence
 
 from gradlint.flow.arguments import Arguments, Handler
 from gradlint.flow.asking import ask_unknown, gradients_like
+from gradlint.flow.descent import CHOICES, PRODUCTS, QUOTIENTS, SUMS, gradient_of
 from gradlint.flow.dtypes import kept_dtype, literal_dtype, named_dtype
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.members import symbolic_operation
 from gradlint.flow.objects import (
+    Items,
     LibraryObject,
     Variable,
 )
@@ -65,7 +67,13 @@ def _one_output(
         made = it.fresh(Kind.TENSOR, node, label=symbol)
         made.dtype = dtype
         return made
-    return it.operation(node, live, label=symbol, dead=dead, dtype=dtype)
+    made = it.operation(node, live, label=symbol, dead=dead, dtype=dtype)
+    if symbol in _KEEPS_OPERANDS:
+        made.operands = tuple(arguments.every())
+    return made
+
+
+_KEEPS_OPERANDS = PRODUCTS | QUOTIENTS | SUMS | CHOICES
 
 
 def _named(effect: Effect, arguments: Arguments) -> Iterator[tuple[str, Value]]:
@@ -207,7 +215,9 @@ def clip_by_global_norm(it: Interpreter, arguments: Arguments, node: ast.AST) ->
     if values and values[0].kind is Kind.CONTAINER:
         items = it.items(values[0])
         made = [it.operation(node, (each, *values), label="tf.clip_by_global_norm") for each in items.elements]
-        listed = it.list_of(made, node, exact=items.exact)
+        for result, each in zip(made, items.elements, strict=True):
+            result.of = gradient_of(each)
+        listed = it.container("list", Items(tuple(made), None, items.exact, items.ordered), node)
     return it.tuple_of((listed, it.operation(node, values, label="tf.linalg.global_norm")), node)
 
 

@@ -67,6 +67,15 @@ class DType(Enum):
     UNKNOWN = auto()
 
 
+class Fill(Enum):
+    """What the numbers of a constant are, as far as masks care."""
+
+    ONES = auto()
+    ZEROS = auto()
+    MASK = auto()  # zeros and ones, both of them
+    INDEX = auto()  # a number that counts steps: of a range, of `enumerate`
+
+
 class Value:
     """One node of the value graph.
 
@@ -80,12 +89,15 @@ class Value:
         "because",
         "dead",
         "dtype",
+        "fill",
         "frame",
         "how",
         "inputs",
         "kind",
         "label",
         "node",
+        "of",
+        "operands",
         "possible",
         "ref",
         "root",
@@ -129,6 +141,9 @@ class Value:
         self.root = root
         self.because = because
         self.assumed = False  # what it is was concluded from its name
+        self.of: Value | None = None  # of a gradient: its source
+        self.fill: Fill | None = None
+        self.operands: tuple[Value, ...] = ()  # of a product or a choice: both sides, numbers and arrays too
 
     def __repr__(self) -> str:
         return f"<{self.kind.name} {self.how.name} #{self.serial} {self.label or self.ref or ''}>"
