@@ -92,11 +92,21 @@ def followed(target, online, rate):
 """,
         [],
     ),
-    "arrays that change in place": (
+    "arrays that change in place, which are copies and dropped": (
         """
 def scaled(model, factor):
     for array, other in zip(model.get_weights(), model.get_weights()):
         array += factor * other
+""",
+        [("GL307", "array")],
+    ),
+    "arrays that change in place and are written back": (
+        """
+def scaled(model, factor):
+    arrays = model.get_weights()
+    for array, other in zip(arrays, model.get_weights()):
+        array += factor * other
+    model.set_weights(arrays)
 """,
         [],
     ),

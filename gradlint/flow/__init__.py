@@ -65,6 +65,7 @@ def analyse(tree: ast.Module, text: str, settings: Settings) -> FlowResult:
     it.registers_gradients = any(
         mark in text for mark in ("RegisterGradient", "override_gradient", "gradient_override")
     )
+    it.runs_eagerly = "run_eagerly" in text
     it.never_traces = "run_functions_eagerly" in text
     run_module(it)
     gradients = Gradients(it, Places(text))

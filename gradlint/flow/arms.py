@@ -18,7 +18,9 @@ def in_arms(it: Interpreter, arms: list[Callable[[], Value]]) -> Value:
         if it.peeled:
             it.doubt = doubtful + 1
         it.store.begin()
+        it.arms += 1
         values.append(arm())
+        it.arms -= 1
         deltas.append(it.store.end())
     it.doubt = doubtful
     it.merge(deltas)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from gradlint.flow.arguments import Arguments
 from gradlint.flow.events import TapeConsumed
 from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.lifecycle import note_missing
 from gradlint.flow.members import members_within, parts_of_set
 from gradlint.flow.objects import (
     Instance,
@@ -17,6 +18,7 @@ from gradlint.flow.objects import (
     Variable,
     VariableSet,
 )
+from gradlint.flow.regularizers import note_ignored
 from gradlint.flow.scopes import Frame
 from gradlint.flow.tapes import bit_of
 from gradlint.flow.values import ANY_TAPE, DType, How, Kind, Value, alternatives, constants
@@ -74,6 +76,12 @@ def ask(
         call_arguments, keywords = call_arguments[:1] if name != "fit" else [], {}
     sources_node = call_arguments[1] if len(call_arguments) > 1 else keywords.get("sources", keywords.get("source"))
     target_node = call_arguments[0] if call_arguments else keywords.get("target")
+    for each in it.items(sources).elements if sources.kind is Kind.CONTAINER else (sources,):
+        note_missing(it, each, node, ast.unparse(sources_node) if sources_node is not None else "the sources")
+    if name == "gradient" and it.relevance.regularises:
+        for each in (sources,) if sources.kind is Kind.VARIABLES else ():
+            text = ast.unparse(sources_node) if sources_node is not None else "the model"
+            note_ignored(it, target, each, node, text)
     listed = _listed(it, sources, sources_node, _owner_text(name, node))
     unconnected = arguments.get(3, "unconnected_gradients")
     zero = unconnected is not None and unconnected.kind is Kind.SYMBOL and unconnected.ref.endswith(".ZERO")
@@ -97,7 +105,10 @@ def ask(
     for tape in asked_of:
         _consume(it, tape, node)
     weights = arguments.get(2, "output_gradients")
-    return gradients_like(it, target, sources, node, weights)
+    made = gradients_like(it, target, sources, node, weights)
+    for each in it.leaves(made) if name.endswith("jacobian") else ():
+        each.of = each.shape = None  # of another shape than the source
+    return made
 
 
 def _consume(it: Interpreter, tape: Tape, node: ast.AST) -> None:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from functools import partial
 
+from gradlint.flow.accumulation import note_accumulation
 from gradlint.flow.attributes import set_attribute
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.names import bind_name, read_name
@@ -24,6 +25,8 @@ from gradlint.flow.sequences import (
     set_item,
     unpack,
 )
+from gradlint.flow.slices import note_copy
+from gradlint.flow.unused_changes import note_change
 from gradlint.flow.values import ANY_TAPE, How, Kind, Value
 
 
@@ -73,6 +76,8 @@ def run_assign(it: Interpreter, node: ast.Assign) -> None:
     if not all(isinstance(target, ast.Tuple | ast.List) for target in node.targets):
         value = kept_for_later(it, value)  # unpacking consumes it at once
     for target in node.targets:
+        note_change(it, target, value, node)
+        note_accumulation(it, target, value, node)
         _note_rebinding(it, target, value, node)
         assign(it, target, value)
 
@@ -132,6 +137,8 @@ def run_augmented(it: Interpreter, node: ast.AugAssign) -> None:
         index = it.evaluate(target.slice)
         left = get_item(it, owner, index, target)
         place = partial(set_item, it, owner, index, node=target)
+    if isinstance(target, ast.Name) and left.kind is Kind.PLAIN:
+        note_copy(it, left, target)
     if note_augmented(it, left, node):
         it.alive = False  # it raises
         return
@@ -140,8 +147,11 @@ def run_augmented(it: Interpreter, node: ast.AugAssign) -> None:
             extend_container(it, left, right)  # in place: every alias sees it
             return
     made = binary(it, node.op, left, right, node)
+    note_accumulation(it, target, made, node)
     _note_rebinding(it, target, made, node)
+    it.augmenting = target
     place(made)
+    it.augmenting = None
 
 
 def run_delete(it: Interpreter, node: ast.Delete) -> None:

@@ -7,6 +7,7 @@ import ast
 from gradlint.flow.instances import bind_method, class_attribute, is_empty, is_overridden, method_of, open_part
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.keras_methods import KERAS_METHODS, inherited_attribute, layer_attribute
+from gradlint.flow.lifecycle import note_rate
 from gradlint.flow.members import VARIABLE_SETS, is_keras_family, is_module_family, members_within, variable_set
 from gradlint.flow.objects import (
     Function,
@@ -17,9 +18,18 @@ from gradlint.flow.objects import (
     Transformed,
     Variable,
 )
+from gradlint.flow.optimizers import is_optimizer
 from gradlint.flow.sequences import MOST_WAYS, each_way, is_split
+from gradlint.flow.statistics import note_weight_frozen
 from gradlint.flow.symbols import canonical
-from gradlint.flow.values import How, Kind, Value, alternatives
+from gradlint.flow.tracing import (
+    forget_fit,
+    note_callback_sets,
+    note_number_read,
+    note_trainable_set,
+    note_unknown_trainable_set,
+)
+from gradlint.flow.values import TRUE, How, Kind, Value, alternatives
 
 #: Attributes of tensors and variables that are no tensors.
 _PLAIN_OF_TENSOR = frozenset(
@@ -59,7 +69,11 @@ def get_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) -> Val
             return _class_attribute_value(it, base, name, node)
         case Kind.PLAIN:
             written = it.store.get((-base.serial - 1, name))
-            return written if written is not None else it.operation(node, (base,), label=name, kind=Kind.PLAIN)
+            if written is not None:
+                return written
+            part = it.operation(node, (base,), label=name, kind=Kind.PLAIN)
+            part.operands = (base,)
+            return part
         case Kind.FUNCTION:
             if isinstance(base.ref, Super):
                 return _super_attribute(it, base.ref, name, node)
@@ -85,6 +99,8 @@ def _unknown_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) -
     memo = it.member_values.get((-base.serial - 1, name))
     if memo is not None and (written is None):
         return memo
+    if name == "lr" and _is_optimizer_of_model(it, node) and isinstance(getattr(node, "ctx", None), ast.Load):
+        note_rate(it, base, node, None, "AttributeError")
     part = it.part(base, node)
     part.label = "part"
     if written is not None:
@@ -96,7 +112,10 @@ def _unknown_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) -
 
 def _tensor_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) -> Value:
     if name in _PLAIN_OF_TENSOR:
-        return it.plain(node)
+        told = it.plain(node)
+        told.operands = (base,) if name in ("shape", "name") else ()
+        told.label = name if name == "name" else ""
+        return told
     if name == "T" or name in ("values", "flat_values", "real", "imag"):
         return it.operation(node, (base,), label=name)
     if name == "value" and base.kind is Kind.VARIABLE and base.ref is not None and base.ref.keras:
@@ -126,6 +145,8 @@ def _backend_variable(it: Interpreter, base: Value, node: ast.AST) -> Value:
 
 def has_attribute(it: Interpreter, value: Value, name: str) -> bool | None:
     """Whether an object surely has, or surely lacks, an attribute."""
+    if is_optimizer(value) and it.keras_3 and name in ("minimize", "lr"):
+        return False  # no optimizer of Keras 3 has them
     if value.kind is not Kind.INSTANCE:
         return None
     instance: Instance = value.ref
@@ -151,6 +172,8 @@ def instance_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) -
         return bind_method(it, found, base, node)
     own = it.read_cell(instance, name)
     if own is not None:
+        if it.tracing is not None and (own.kind in (Kind.LITERAL, Kind.PLAIN) or own.how is How.JOIN):
+            note_number_read(it, (instance.id, name), ast.unparse(node) if isinstance(node, ast.expr) else name, own)
         if instance.open_self and (name in it.relevance.assigned_outside_init or is_empty(it, own)):
             because = f"`self.{name}` is also set outside `__init__`"
             return it.join([own, it.state_unknown(f"<self{instance.id}.{name}>", because, node)])
@@ -167,6 +190,8 @@ def instance_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) -
                     [bound, it.state_unknown(f"<self{instance.id}.{name}>", f"`{name}` may be set anew", node)]
                 )
         return bound
+    if name in ("add_weight", "add_variable") and any("metrics" in family for family in instance.cls.families):
+        return method_of(it, base, name, node)
     if is_keras_family(instance.cls) or is_module_family(instance.cls):
         return inherited_attribute(it, base, name, node)
     if instance.open_self or instance.cls.open_base or instance.escaped_at is not None:
@@ -202,6 +227,10 @@ def _super_attribute(it: Interpreter, proxy: Super, name: str, node: ast.AST) ->
 
 def _library_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) -> Value:
     owner: LibraryObject = base.ref
+    if name == "lr" and is_optimizer(base):
+        note_rate(it, base, node, None, "AttributeError")
+    if name in ("variables", "weights") and is_optimizer(base):
+        it.store.set((owner.id, "<slots read>"), TRUE)  # the file may reset its moments
     own = it.store.get((owner.id, name))
     if own is not None:
         return own
@@ -215,6 +244,8 @@ def set_attribute(it: Interpreter, base: Value, name: str, value: Value, node: a
     if value.kind is Kind.VARIABLE and isinstance(value.ref, Variable) and not value.ref.name:
         value.ref.name = ast.unparse(node) if isinstance(node, ast.Attribute) else name
     ways = alternatives(base, MOST_WAYS) if is_split(base) else [base]
+    if name == "train_function":
+        forget_fit(it, base)  # the next `fit` traces anew
     for way in ways or ():
         old = None
         if len(ways or ()) > 1 and way.kind in (Kind.INSTANCE, Kind.LAYER, Kind.LIBRARY):
@@ -222,9 +253,17 @@ def set_attribute(it: Interpreter, base: Value, name: str, value: Value, node: a
         stored = value if old is None else it.join([old, value])
         match way.kind:
             case Kind.LAYER | Kind.INSTANCE if name == "trainable":
+                note_trainable_set(it, way, members_within(it, way)[0], stored, node)
+                whole = way.ref.part_of if isinstance(way.ref, Layer) else None
                 for member in sorted({way.ref.id, *members_within(it, way)[0]}):
-                    it.store.set((member, name), stored)  # Keras hands it on to all that is inside
+                    if whole is None or member == way.ref.id:
+                        it.store.set((member, name), stored)  # Keras hands it on to all that is inside
+                    else:  # some layer of a model, no telling which
+                        before = it.store.get((member, name))
+                        it.store.set((member, name), it.join([before if before is not None else TRUE, stored]))
                 it.write_cell(way.ref, name, stored)
+            case Kind.VARIABLE if name == "trainable":
+                note_weight_frozen(it, way, stored, node)
             case Kind.LAYER:
                 if value.kind not in (Kind.LITERAL, Kind.PLAIN):
                     way.ref.open_parts = True  # what calling it reads is not the library's alone any more
@@ -233,17 +272,32 @@ def set_attribute(it: Interpreter, base: Value, name: str, value: Value, node: a
                     it.escape(way)
                 it.write_cell(way.ref, name, stored)
             case Kind.INSTANCE | Kind.LIBRARY | Kind.CLASS:
+                if name == "lr" and is_optimizer(way):
+                    note_rate(it, way, node, None, "")
                 it.write_cell(way.ref, name, stored)
             case Kind.PLAIN:
                 it.escape(value)
                 it.store.set((-way.serial - 1, name), stored)
             case Kind.UNKNOWN:
+                if name == "trainable":
+                    note_unknown_trainable_set(it, stored, node)
+                note_callback_sets(it, name, stored, node)
+                if name == "lr" and _is_optimizer_of_model(it, node):
+                    note_rate(it, way, node, None, "")
                 it.escape(value)
                 _open_members(it, way, name, value)
                 it.store.set((-way.serial - 1, name), stored)
                 it.written_at[(-way.serial - 1, name)] = it.tick()
             case _:
                 it.escape(value)
+
+
+def _is_optimizer_of_model(it: Interpreter, node: ast.AST) -> bool:
+    """`self.model.optimizer.lr = x` in a callback of Keras, where the model cannot be seen."""
+    written = ast.unparse(node)
+    cls = it.frame.function.owner if it.frame.function is not None else None
+    is_callback = cls is not None and any("callbacks." in family for family in cls.families)
+    return is_callback and written == "self.model.optimizer.lr"
 
 
 def _open_members(it: Interpreter, written: Value, name: str, value: Value) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
+from gradlint.flow.constants import Timing, timing_of
 from gradlint.flow.interpreter import RECORDING, Interpreter, expecting_errors
 from gradlint.flow.names import bind_name
 from gradlint.flow.sequences import get_item, unpack
 from gradlint.flow.store import Delta
-from gradlint.flow.truth import narrowings, truth_of
+from gradlint.flow.truth import asks_version, narrowings, truth_of
 from gradlint.flow.values import Value
 
 
@@ -23,7 +24,9 @@ def run_arms(it: Interpreter, arms: Sequence[Callable[[], None]]) -> None:
             it.doubt = doubtful + 1
         it.store.begin()
         it.alive = True
+        it.arms += 1
         arm()
+        it.arms -= 1
         alive = it.alive
         delta = it.store.end()
         if alive:
@@ -41,13 +44,35 @@ def run_if(it: Interpreter, node: ast.If) -> None:
         it.run_body(node.body if truth else node.orelse)
         return
     narrowed = narrowings(it, node.test)
+    timing = timing_of(it, node.test)
 
     def then() -> None:
         for key, value in narrowed:
             it.store.set(key, value)
         it.run_body(node.body)
 
-    run_arms(it, [then, lambda: it.run_body(node.orelse)])
+    def otherwise() -> None:
+        it.run_body(node.orelse)
+
+    versioned = asks_version(node.test)
+    it.expected += versioned
+    outer, it.timed_keys = it.timed_keys, set()
+    run_arms(it, [_timed(it, then, timing is Timing.LATE), _timed(it, otherwise, timing is Timing.EARLY)])
+    it.timed_keys = outer
+    it.expected -= versioned
+
+
+def _timed(it: Interpreter, arm: Callable[[], None], timed: bool) -> Callable[[], None]:
+    """An arm that is run from some step on."""
+
+    def run() -> None:
+        it.timed += timed
+        arm()
+        it.timed -= timed
+        if timed:
+            it.timed_keys |= it.store.changed_since(it.store.level - 1).keys()
+
+    return run
 
 
 def run_match(it: Interpreter, node: ast.Match) -> None:
@@ -107,7 +132,10 @@ def _awaits_error(node: ast.Try) -> bool:
     """Whether the author expects the body to raise: a short `try` with a handler for what TensorFlow raises."""
     if len(node.body) > _SHORT:
         return False
-    awaited = ("RuntimeError", "ValueError", "AttributeError", "Exception", "LookupError", "TypeError")
+    awaited = (
+        "RuntimeError", "ValueError", "AttributeError", "Exception", "LookupError", "TypeError", "InvalidArgumentError",
+        "AssertionError",
+    )  # fmt: skip
     return any(
         handler.type is not None and any(name in ast.dump(handler.type) for name in awaited)
         for handler in node.handlers
@@ -142,7 +170,8 @@ def run_try(it: Interpreter, node: ast.Try) -> None:
             it.evaluate(handler.type)
         if handler.name:
             bind_name(it, handler.name, it.plain(handler))
-        it.run_body(handler.body)
+        with expecting_errors(it, tells=handler.type is not None and _awaits_error(node)):
+            it.run_body(handler.body)  # the author knows what raised
         alive = it.alive
         delta = store.end()
         if alive:

@@ -7,7 +7,8 @@ from functools import partial
 
 from gradlint.flow.arguments import Arguments, Handler
 from gradlint.flow.arms import in_arms
-from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.constants import is_timed
+from gradlint.flow.interpreter import Interpreter, in_turn
 from gradlint.flow.objects import (
     Items,
 )
@@ -35,7 +36,11 @@ def cond_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     known = [each for each in branches if each is not None]
     if len(known) < 2:
         return it.unknown(node, "branches that cannot be seen", arguments.every())
-    return in_arms(it, [partial(it.call, each, Arguments(()), node) for each in known])
+    made = in_arms(it, [partial(it.call, each, Arguments(()), node) for each in known])
+    predicate = arguments.get(0, "pred")
+    if predicate is not None and is_timed(it, predicate):
+        it.timed_values.add(made.serial)
+    return made
 
 
 def switch_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
@@ -55,7 +60,8 @@ def while_loop(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     for _ in range(3):
         if test is not None:
             it.call(test, Arguments(tuple(state)), node)
-        after = it.call(body, Arguments(tuple(state)), node)
+        with in_turn(it):
+            after = it.call(body, Arguments(tuple(state)), node)
         parts = unpack(it, after, len(state), node) if len(state) > 1 or after.kind is Kind.CONTAINER else [after]
         state = [it.join([old, new]) for old, new in zip(state, parts, strict=False)]
     return it.list_of(state, node)
@@ -114,7 +120,9 @@ def _join_structure(it: Interpreter, left: Value, right: Value, node: ast.AST) -
 
 def py_function(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     function, inputs = arguments.get(0, "func"), arguments.get(1, "inp")
-    if function is None or inputs is None:
+    if function is None:
+        return it.fresh(Kind.SYMBOL, node, ref="tf.py_function")
+    if inputs is None:
         return it.unknown(node, "a Python function that cannot be seen", arguments.every())
     known = known_elements(it, inputs)
     given = Arguments(tuple(known)) if known is not None else Arguments((), {}, inputs)
@@ -123,6 +131,8 @@ def py_function(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
 
 
 def numpy_function(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+    if arguments.get(0, "func") is None:
+        return it.fresh(Kind.SYMBOL, node, ref="tf.numpy_function")  # a decorator
     inputs = arguments.get(1, "inp")
     dead = ((inputs, Cause.LEFT_TENSORFLOW),) if inputs is not None else ()
     return it.operation(node, (), label="tf.numpy_function", dead=dead)

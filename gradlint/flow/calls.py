@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 from functools import partial
 
+from gradlint.flow.applying import apply_gradients
 from gradlint.flow.arguments import Arguments, name_called
 from gradlint.flow.arms import in_arms
 from gradlint.flow.callbacks import run_with_args
+from gradlint.flow.certainty import is_slice_of_weight
 from gradlint.flow.classes import instantiate
 from gradlint.flow.functions import call_function
 from gradlint.flow.interpreter import Interpreter
@@ -23,10 +25,12 @@ from gradlint.flow.objects import (
     Transformed,
 )
 from gradlint.flow.sequences import MOST_WAYS
+from gradlint.flow.slices import note_unseen_method
 from gradlint.flow.tensor_calls import TO_NUMBERS, plain_call, plain_method
 from gradlint.flow.training import run_compile
 from gradlint.flow.transformed import call_transformed
 from gradlint.flow.values import How, Kind, Value, alternatives
+from gradlint.flow.weight_names import never_matches
 from gradlint.knowledge.conventions import PREDICTS, computes_now, hands_out_objects
 from gradlint.verdicts import Cause
 
@@ -55,6 +59,9 @@ def call(it: Interpreter, function: Value, arguments: Arguments, node: ast.AST) 
         case Kind.LIBRARY:
             return call_object(it, function, arguments, node)
         case Kind.PLAIN:
+            told = function.operands[0] if function.operands else function
+            if never_matches(it, name_called(node), told, arguments.every(), node):
+                return it.fresh(Kind.LITERAL, node, ref=False)
             return plain_method(it, function, name_called(node), arguments, node)
     return _opaque(it, function, arguments, node)
 
@@ -67,10 +74,12 @@ def _call_alternatives(it: Interpreter, function: Value, arguments: Arguments, n
         return call(it, ways[0], arguments, node)
 
     it.doubt += 1  # only one of them is called
+    it.choosing += 1
     try:
         return in_arms(it, [partial(call, it, way, arguments, node) for way in ways])
     finally:
         it.doubt -= 1
+        it.choosing -= 1
 
 
 def _opaque(it: Interpreter, function: Value, arguments: Arguments, node: ast.AST) -> Value:
@@ -79,12 +88,20 @@ def _opaque(it: Interpreter, function: Value, arguments: Arguments, node: ast.AS
         first = arguments.positional[0]
         if first.kind is Kind.FUNCTION:  # strategy.run(step, args=(...)) on an unknown strategy
             return run_with_args(it, first, arguments, node)
-    if name in TO_NUMBERS and function.how is How.PART and not arguments.every():
-        return plain_call(it, f".{name}", function.inputs, node)  # of whatever: only numbers come out
+    if name in (*TO_NUMBERS, "get_weights") and function.how is How.PART and not arguments.every():
+        return plain_call(
+            it, name if name == "get_weights" else f".{name}", function.inputs, node
+        )  # of whatever: only numbers come out
     if name in PREDICTS and function.how is How.PART and arguments.positional:
         return _predicted(it, name, function.inputs[0], arguments, node)
     if name == "compile" and function.how is How.PART:
         run_compile(it, function.inputs[0], arguments, node)
+    if name in ("assign_add", "assign_sub") and function.how is How.PART and is_slice_of_weight(function.inputs[0]):
+        note_unseen_method(it, name, node)
+    if name in ("assign", "set_value"):
+        it.assigns_unknown = True
+    if name == "apply_gradients" and function.how is How.PART:
+        apply_gradients(it, function.inputs[0], name, arguments, node)
     told = _told_by_settings(it, dotted_name(function, node), arguments, node)
     if told is not None:
         return told

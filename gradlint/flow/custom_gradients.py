@@ -12,7 +12,7 @@ from gradlint.flow.arguments import Arguments
 from gradlint.flow.events import CustomGradientMisused, Misuse
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.objects import Function, Items, Variable
-from gradlint.flow.values import How, Kind, Value, is_literal, walk_since
+from gradlint.flow.values import How, Kind, Value, alternatives, is_literal, walk_since
 from gradlint.verdicts import Cause
 
 _COUNTED = (Kind.TENSOR, Kind.VARIABLE, Kind.LITERAL, Kind.PLAIN, Kind.SYMBOLIC)
@@ -115,7 +115,8 @@ def _cut_arguments(told: _Returned | None, arguments: Arguments) -> tuple[list[V
 
 def _variables_read(it: Interpreter, value: Value, given: list[Value], start: int) -> tuple[Value, ...]:
     """Trainable variables that the forward pass reads and that are no arguments."""
-    passed = {leaf.serial for each in given for leaf in it.leaves(each)}
+    leaves = [leaf for each in given for leaf in it.leaves(each)]
+    passed = {way.serial for leaf in leaves for way in (leaf, *(alternatives(leaf, 16) or ()))}
     met = walk_since(it.leaves(value), start)
     return tuple(each for each in met if each.serial not in passed and _is_trained(each))
 

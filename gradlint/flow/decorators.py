@@ -40,6 +40,10 @@ def decorate(it: Interpreter, decorator: Value, function: Value, node: ast.AST) 
     match name:
         case "tf.function":
             return _as_graph(function)
+        case "tf.numpy_function" | "tf.py_function":
+            if isinstance(function.ref, Function):
+                function.ref.decorators = function.ref.decorators | {"tf.numpy_function"}
+            return function
         case "builtins.staticmethod" | "builtins.classmethod" | "builtins.property":
             return _transformed(it, name.split(".")[1], function, node)
         case "functools.cached_property":

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
+from gradlint.flow.objects import VariableSet
 from gradlint.flow.values import How, Kind, Value, alternatives
 
 PRODUCTS = frozenset({"*", "tf.multiply", "tf.math.multiply", "keras.ops.multiply", "multiply"})
@@ -25,42 +27,68 @@ CLIPS = frozenset(
 #: The same entries in the same places, perhaps of another size.
 SAME_PLACES = CLIPS | frozenset(
     {"tf.cast", "tf.identity", "tf.convert_to_tensor", "tf.stop_gradient", "tf.negative", "tf.math.negative",
-     "tf.function", "read", "tf.debugging.check_numerics", "tf.sign", "tf.math.sign", "tf.square", "tf.math.square",
+     "tf.function", "read", "tf.debugging.check_numerics",
      "tf.raw_ops.Identity", "keras.ops.negative", "tf.math.scalar_mul", "tf.scalar_mul", "astype", "tf.ensure_shape",
      "keras.ops.cast", "keras.ops.convert_to_tensor", "tf.grad_pass_through"}
 )  # fmt: skip
+#: A gradient is replaced by zeros.
+ZEROED = frozenset({"tf.zeros_like", "keras.ops.zeros_like", "np.zeros_like"})
 #: Fewer entries of the same tensor.
 PICKS = frozenset(
     {"[]", "tf.gather", "tf.gather_nd", "tf.boolean_mask", "tf.slice", "tf.reshape", "tf.squeeze", "tf.expand_dims",
-     "keras.ops.take", "tf.reverse", "tf.strided_slice", "tf.transpose"}
+     "keras.ops.take", "values", "tf.reverse", "tf.strided_slice", "tf.transpose"}
 )  # fmt: skip
-_DEEPEST = 14
+_OF_SAME_SOURCE = PRODUCTS | QUOTIENTS | SUMS | CHOICES | SAME_PLACES | ZEROED
+_DEEPEST, _MOST_ASKED = 14, 200
 
 
-def gradient_of(value: Value, depth: int = 0) -> Value | None:
+def gradient_of(value: Value) -> Value | None:
     """The source that a value is the gradient of, entry by entry; None when it is none, or of several."""
+    source = _source_of(value, 0, {})
+    return None if source == "several" else source
+
+
+_Source = Value | Literal["several"] | None
+
+
+def _source_of(value: Value, depth: int, known: dict[int, _Source]) -> _Source:
     if value.of is not None:
         return value.of
-    if depth > _DEEPEST:
+    if depth > _DEEPEST or len(known) > _MOST_ASKED:
         return None
+    if value.serial not in known:
+        known[value.serial] = None  # of a loop that leads back here
+        known[value.serial] = _source_behind(value, depth, known)
+    return known[value.serial]
+
+
+def _source_behind(value: Value, depth: int, known: dict[int, _Source]) -> _Source:
     if value.how is How.JOIN:
-        return _common([gradient_of(way, depth + 1) for way in alternatives(value, 8) or ()])
-    if value.how is not How.OPERATION or value.label not in PRODUCTS | QUOTIENTS | SUMS | CHOICES | SAME_PLACES:
+        ways = [_source_of(way, depth + 1, known) for way in alternatives(value, 8) or ()]
+        return _common(ways) if None not in ways else None
+    if value.how is How.PART and value.inputs and value.inputs[0].how is How.GRADIENT:
+        return value.inputs[0].of
+    if value.how is not How.OPERATION or value.label not in _OF_SAME_SOURCE:
         return None
-    found = [gradient_of(each, depth + 1) for each in value.operands or value.inputs]
+    found = [_source_of(each, depth + 1, known) for each in value.operands or value.inputs]
     return _common([each for each in found if each is not None])
 
 
-def _common(sources: list[Value | None]) -> Value | None:
-    if not sources or sources[0] is None:
-        return None
-    first = sources[0]
-    return first if all(each is not None and is_same_source(each, first) for each in sources) else None
+def _common(sources: list[_Source]) -> _Source:
+    first = next(iter(sources), None)
+    if first is None or first == "several":
+        return first
+    same = all(each is not None and each != "several" and is_same_source(each, first) for each in sources)
+    return first if same else "several"
 
 
 def is_same_source(left: Value, right: Value) -> bool:
     """Whether two values are the same variable or symbolic set."""
-    return left is right or key_of(left) == key_of(right)
+    if left is right or key_of(left) == key_of(right):
+        return True
+    one, other = (left, right) if left.kind is Kind.VARIABLE else (right, left)
+    within = one.ref.within if one.kind is Kind.VARIABLE and one.ref is not None else None
+    return within is not None and other.kind is Kind.VARIABLES and within.owner is other.ref.owner  # one of them
 
 
 def key_of(value: Value) -> object:
@@ -71,12 +99,11 @@ def key_of(value: Value) -> object:
             ref = ref.owner  # the variable behind a keras.Variable
         if ref.exact:
             return ("variable", ref.id)
-        return ("one of", getattr(ref.owner, "id", None))
+        if ref.within is not None and is_one_place(ref.within.bounds):
+            return ("set", *_whose(ref.within), ref.within.bounds)
+        return ("one of", getattr(ref.owner, "id", None), ref.within.bounds if ref.within is not None else None)
     if value.kind is Kind.VARIABLES and ref is not None:
-        owner = ref.owner
-        whose = key_of(owner) if isinstance(owner, Value) else ("object", owner.id)
-        which = "trainable" if ref.attribute.startswith("trainable") else ref.attribute.replace("weights", "variables")
-        return ("set", whose, which, ref.bounds)
+        return ("set", *_whose(ref), ref.bounds)
     if value.how is How.PART and len(value.inputs) == 1:
         base = value.inputs[0]
         if base.how is How.PARAMETER and not base.serial:
@@ -84,6 +111,24 @@ def key_of(value: Value) -> object:
     if value.how is How.PARAMETER and not value.serial:
         return ("unknown", value.label)
     return ("value", value.serial)
+
+
+def _whose(variables: VariableSet) -> tuple[object, str]:
+    """The owner of a set, and which of its variables are in it."""
+    owner, attribute = variables.owner, variables.attribute
+    whose = key_of(owner) if isinstance(owner, Value) else ("object", owner.id)
+    return whose, "trainable" if attribute.startswith("trainable") else attribute.replace("weights", "variables")
+
+
+def is_one_place(bounds: tuple[object, object, object] | None) -> bool:
+    """Whether a part of a set is a single variable, at a known place."""
+    if bounds is None or bounds[2] is not None:
+        return False
+    start, stop, _ = bounds
+    if start == -1 and stop is None:
+        return True
+    first = start or 0
+    return isinstance(stop, int) and isinstance(first, int) and stop - first == 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +141,17 @@ class Factor:
 
 def factors_of(value: Value, depth: int = 0) -> Iterator[Factor]:
     """All that a gradient was multiplied by, outermost first. Sums end the search: their terms differ."""
-    if depth > _DEEPEST or value.how is not How.OPERATION or value.of is not None:
+    if depth > _DEEPEST or value.how is not How.OPERATION:
         return
-    if value.label in PRODUCTS:
+    if value.of is not None:
+        if value.label == "[]":  # one of a list of gradients, or some of them
+            yield from factors_of(value.inputs[0], depth + 1)
+    elif value.label in ZEROED:
+        yield Factor(value, value)
+    elif value.label in PRODUCTS:
         inner = [each for each in value.operands if gradient_of(each) is not None]
+        if not inner:
+            return  # no gradient: a buffer, a number
         for each in value.operands:
             if each not in inner:
                 yield Factor(each, value)
@@ -108,7 +160,7 @@ def factors_of(value: Value, depth: int = 0) -> Iterator[Factor]:
     elif value.label in CHOICES and len(value.operands) == 3:
         yield Factor(value.operands[0], value)
         for each in value.operands[1:]:
-            if gradient_of(each) is not None:
+            if gradient_of(each) is not None and each.label not in ZEROED:
                 yield from factors_of(each, depth + 1)
     elif value.label in QUOTIENTS | SAME_PLACES:
         for each in (value.operands or value.inputs)[:1]:
@@ -116,7 +168,7 @@ def factors_of(value: Value, depth: int = 0) -> Iterator[Factor]:
 
 
 def terms_of(value: Value, depth: int = 0) -> list[Value]:
-    """The terms of a sum, seen through casts and clips; a single one for anything else."""
+    """The terms of a sum, seen through what copies it; a single one for anything else."""
     if depth <= _DEEPEST and value.how is How.OPERATION and value.of is None:
         if value.label in SUMS:
             return [term for each in value.operands or value.inputs for term in terms_of(each, depth + 1)]
@@ -126,7 +178,7 @@ def terms_of(value: Value, depth: int = 0) -> list[Value]:
 
 
 def depends_on(value: Value, wanted: Value, most: int = 200) -> bool:
-    """Whether a value was computed from a variable (or symbolic set), gradients of it included."""
+    """Whether a value was computed from a variable (or symbolic set), or is a gradient of it."""
     key = key_of(wanted)
     stack, seen = [value], set[int]()
     while stack and len(seen) < most:
@@ -139,3 +191,18 @@ def depends_on(value: Value, wanted: Value, most: int = 200) -> bool:
         if each.of is None:
             stack.extend((*each.inputs, *(behind for behind, _ in each.dead), *each.operands))
     return False
+
+
+def cores_of(value: Value, depth: int = 0) -> set[int]:
+    """Serials of the gradients, as they were asked, that a value was made of entry by entry."""
+    if value.how is How.GRADIENT:
+        return {value.serial}
+    if depth > _DEEPEST:
+        return set()
+    if value.how is How.PART and value.inputs:
+        return cores_of(value.inputs[0], depth + 1)
+    if value.how is How.JOIN:
+        return {serial for way in alternatives(value, 8) or () for serial in cores_of(way, depth + 1)}
+    if value.label in PRODUCTS | QUOTIENTS | SUMS | SAME_PLACES | CLIPS or value.of is not None:
+        return {serial for each in value.operands or value.inputs for serial in cores_of(each, depth + 1)}
+    return set()

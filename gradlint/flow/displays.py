@@ -5,12 +5,15 @@ from __future__ import annotations
 import ast
 
 from gradlint.flow.assignments import assign
-from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.interpreter import Interpreter, in_turn
+from gradlint.flow.none_filters import note_none_filter
 from gradlint.flow.objects import (
     Items,
 )
+from gradlint.flow.runs import note_many, one_of_run, runs_of
 from gradlint.flow.scopes import Frame, comprehension_names
-from gradlint.flow.sequences import element_of, known_elements, one_of_run, runs_of
+from gradlint.flow.sequences import consume, element_of, known_elements
+from gradlint.flow.truth import truth_of
 from gradlint.flow.values import Kind, Value
 
 MOST_COMPREHENDED = 8
@@ -82,6 +85,9 @@ def _comprehend(
         graph=it.frame.graph,
     )
     first = it.evaluate(generators[0].iter)
+    if not isinstance(node, ast.GeneratorExp) or it.goes_through:
+        consume(it, first, generators[0].iter)
+    it.goes_through = False
     outer = it.frame
     it.frame = frame
     try:
@@ -92,22 +98,49 @@ def _comprehend(
             runs = None
         ordered = runs is not None and not generators[0].ifs
         rows: list[list[Value]] = []
+        flat = _flat_runs(it, node, known) if known is not None else None
+        if flat is not None:
+            for run in flat:
+                assign(it, generators[1].target, one_of_run(it, run, node))
+                rows.append([it.evaluate(each) for each in elements])
+                note_many(it, run, rows[-1])
+            return rows, False, True
         known_ones = known if exact and known is not None else None
         if known_ones is None and runs is not None:
             known_ones = [one_of_run(it, each, node) for each in runs]
-        for element in known_ones if known_ones is not None else [None]:
+        for place, element in enumerate(known_ones if known_ones is not None else [None]):
             assign(it, generators[0].target, element if element is not None else element_of(it, first, node))
-            for test in generators[0].ifs:
-                it.evaluate(test)
+            note_none_filter(it, generators[0].ifs, node)
+            if any([truth_of(it, test) is False for test in generators[0].ifs]):
+                continue
             for generator in generators[1:]:
                 inner = it.evaluate(generator.iter)
                 assign(it, generator.target, element_of(it, inner, node))
                 for test in generator.ifs:
                     it.evaluate(test)
-            rows.append([it.evaluate(each) for each in elements])
+            with in_turn(it):
+                rows.append([it.evaluate(each) for each in elements])
+            if runs is not None:
+                note_many(it, runs[place], rows[-1])
     finally:
         it.frame = outer
     return rows, exact, ordered
+
+
+def _flat_runs(
+    it: Interpreter, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, known: list[Value]
+) -> list[Value] | None:
+    """What `for layer in layers for v in layer.trainable_variables` yields, in order."""
+    if len(node.generators) != 2 or any(each.ifs for each in node.generators) or len(known) > MOST_COMPREHENDED:
+        return None
+    found: list[Value] = []
+    for element in known:
+        assign(it, node.generators[0].target, element)
+        runs = runs_of(it, it.evaluate(node.generators[1].iter))
+        if runs is None:
+            return None
+        found.extend(runs)
+    return found if any(each.kind is Kind.VARIABLES for each in found) else None
 
 
 def list_comprehension(it: Interpreter, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:

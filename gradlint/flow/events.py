@@ -37,6 +37,7 @@ class Rebinding(Enum):
 
     STARVED = auto()  # it is asked for again, and is a tensor then
     LOST = auto()  # a loop name or parameter that nothing reads afterwards
+    SLICED = auto()  # it held a slice of a variable, which is a copy
     KEPT = auto()  # an attribute or global name: the next step meets a tensor
 
 

@@ -8,14 +8,15 @@ from typing import Any
 
 from gradlint.flow.arguments import Arguments
 from gradlint.flow.arms import in_arms
+from gradlint.flow.constants import Timing, mask_states, timing_of
 from gradlint.flow.definitions import plain_function
 from gradlint.flow.displays import dict_comprehension, dict_display, display, list_comprehension
-from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.interpreter import Interpreter, expecting_errors
 from gradlint.flow.names import bind_name, read_name
 from gradlint.flow.operators import binary_spine, boolean, compare, unary
 from gradlint.flow.sequences import element_of, get_item, known_elements
-from gradlint.flow.truth import truth_of
-from gradlint.flow.values import Kind, Value, is_literal
+from gradlint.flow.truth import asks_version, truth_of
+from gradlint.flow.values import NONE, Fill, How, Kind, Value, is_literal
 from gradlint.verdicts import Cause
 
 # Any: the table pairs each kind of node with a function for just that kind.
@@ -40,14 +41,23 @@ def _name(it: Interpreter, node: ast.Name) -> Value:
 
 
 def _constant(it: Interpreter, node: ast.Constant) -> Value:
-    return it.fresh(Kind.LITERAL, node, ref=node.value)
+    value = it.fresh(Kind.LITERAL, node, ref=node.value)
+    if it.timed:
+        it.timed_values.add(value.serial)
+    return value
 
 
 def _conditional(it: Interpreter, node: ast.IfExp) -> Value:
     known = truth_of(it, node.test)
     if known is not None:
         return evaluate(it, node.body if known else node.orelse)
-    return in_arms(it, [lambda: evaluate(it, node.body), lambda: evaluate(it, node.orelse)])
+    with expecting_errors(it, tells=asks_version(node.test)):
+        made = in_arms(it, [lambda: evaluate(it, node.body), lambda: evaluate(it, node.orelse)])
+    timing = timing_of(it, node.test)
+    late = made.inputs[-1 if timing is Timing.EARLY else 0] if timing is not None and made.how is How.JOIN else None
+    if late is not None and (not mask_states(it, made) or mask_states(it, late) & {Fill.MASK, Fill.ZEROS}):
+        it.timed_values.add(made.serial)
+    return made
 
 
 def arguments_of(it: Interpreter, node: ast.Call) -> Arguments:
@@ -63,6 +73,7 @@ def arguments_of(it: Interpreter, node: ast.Call) -> Arguments:
             else:
                 more = value if more is None else it.join([more, value])
         else:
+            it.goes_through = isinstance(argument, ast.GeneratorExp)
             value = evaluate(it, argument)
             if more is None:
                 positional.append(value)
@@ -109,8 +120,12 @@ def _slice(it: Interpreter, node: ast.Slice) -> Value:
     if all(each is None or each.kind is Kind.LITERAL for each in parts):
         bounds = [None if each is None else each.ref for each in parts]
         if all(bound is None or type(bound) is int for bound in bounds):
-            return it.fresh(Kind.LITERAL, node, ref=slice(*bounds))
-    return it.plain(node)
+            made = it.fresh(Kind.LITERAL, node, ref=slice(*bounds))
+            made.operands = tuple(NONE if each is None else each for each in parts)
+            return made
+    made = it.plain(node)
+    made.operands = tuple(NONE if each is None else each for each in parts)
+    return made
 
 
 def _lambda(it: Interpreter, node: ast.Lambda) -> Value:

@@ -16,6 +16,7 @@ from gradlint.flow.objects import (
 )
 from gradlint.flow.scopes import Frame
 from gradlint.flow.sequences import element_of
+from gradlint.flow.tracing import Traced, enter_graph, leave_graph
 from gradlint.flow.values import Kind, Value, is_literal
 
 
@@ -56,9 +57,10 @@ def call_function(
         cls=function.owner,
         depth=it.frame.depth + 1,
         name=function.name,
-        graph=not it.never_traces and (it.frame.graph or "tf.function" in function.decorators),
+        graph=_in_graph(it, function),
     )
     bound = _bind(it, function, arguments, frame)
+    tracing, made = it.tracing, _traced(it, function, receiver_id, frame, arguments, node)
     if function.name == "build" and receiver_id and function.owner is not None:
         it.store.set((receiver_id, "<built>"), it.fresh(Kind.LITERAL, node, ref=True))
     outer, loops, withs = it.frame, it.loops, it.open_withs
@@ -85,8 +87,11 @@ def call_function(
         it.calls.pop()
         it.frame, it.loops = outer, loops
         it.doubt = doubt
+        it.tracing = tracing
         it.store.end()
     it.merge([delta for _, delta in exits.returns])
+    if made is not None:
+        leave_graph(it, made)
     if not exits.returns:
         return it.fresh(Kind.LITERAL, node, ref=None)
     if frame.names.yields:
@@ -98,6 +103,25 @@ def call_function(
                 it.stored.setdefault(kept.serial, frame)
     value = returned[0] if len(returned) == 1 else it.join(returned)
     return out_of_graph(it, value, node) if frame.graph and not outer.graph else value
+
+
+def _traced(
+    it: Interpreter, function: Function, receiver_id: int, frame: Frame, arguments: Arguments, node: ast.AST | None
+) -> Traced | None:
+    """The graph that this call makes, if it makes one; code outside of graphs reads nothing into them."""
+    made = None
+    if not frame.graph:
+        it.tracing = None
+    elif not it.frame.graph and node is not None:
+        it.tracing = made = enter_graph(it, (function.id, receiver_id), frame, arguments, node)
+    return made
+
+
+def _in_graph(it: Interpreter, function: Function) -> bool:
+    """Whether the function runs while a graph is made."""
+    if it.never_traces or "tf.numpy_function" in function.decorators:
+        return False
+    return it.frame.graph or "tf.function" in function.decorators
 
 
 def out_of_graph(it: Interpreter, value: Value, node: ast.AST | None) -> Value:

@@ -21,6 +21,7 @@ from gradlint.flow.objects import Variable
 from gradlint.flow.places import Places
 from gradlint.flow.reach import Reach, WayStep, covers, reach, surely_flows, touches, unregistered, way_between
 from gradlint.flow.terms import Terms, bits_of
+from gradlint.flow.update_events import NoneFiltered, ResultDropped
 from gradlint.flow.values import How, Kind, Value, alternatives
 from gradlint.flow.ways import (
     Sameness,
@@ -30,8 +31,12 @@ from gradlint.flow.ways import (
     sameness,
 )
 from gradlint.flow_report import GradientDecision, SourceDecision
-from gradlint.rule import Place
+from gradlint.rule import Place, Step
 from gradlint.verdicts import Cause, Verdict
+
+
+def _is_cut_at(event: object, places: set[Place]) -> bool:
+    return isinstance(event, SourcesStarved) and event.cut.place in places
 
 
 class Gradients:
@@ -58,7 +63,11 @@ class Gradients:
     def _add_noted(self) -> None:
         """What was noted while code ran; not twice what a gradient call showed already."""
         rebound = {each.place.row for each in self.events if isinstance(each, events.VariableRebound)}
-        for event in self.notes.as_events():
+        noted = list(self.notes.as_events())
+        dropped = {each.place for each in noted if isinstance(each, ResultDropped)}
+        # A dropped result is told as such, not as the cut that it makes.
+        self.events = [each for each in self.events if not _is_cut_at(each, dropped)]
+        for event in noted:
             if not isinstance(event, events.VariableRebound) or event.place.row not in rebound:
                 self.events.append(event)
 
@@ -95,9 +104,11 @@ class Gradients:
             within = found[0].source.within
             if within:
                 # A part of a set: told only where it starves alone, and not for what the loss leaves out.
-                if within in whole or fault is None or fault.cut is None:
+                if within in whole or fault is None:
                     continue
-                if not _told_of_parts(fault.cut):
+                if fault.cut is None or not _told_of_parts(fault.cut):
+                    if fault.cut is None or fault.cut.cause is Cause.NOT_IN_TARGET:
+                        self._note_filtered(node, text)
                     continue
             if fault is not None and fault.cut is not None:
                 starved.setdefault((fault.cut.place, fault.cut.cause), []).append(fault)
@@ -128,6 +139,14 @@ class Gradients:
                 self._unregistered(asked)
                 told = {each.source.text for group in starved.values() for each in group}
                 self._terms(asked, {text for text, found in outcomes.items() if _fault(found) is None}, told)
+
+    def _note_filtered(self, node: ast.AST, variable: str) -> None:
+        """A part that the loss leaves out, where the None that it gets is filtered away."""
+        filter_ = self.it.none_filtered.get(node)
+        if filter_ is not None:
+            asked, place = self.places.place(node), self.places.place(filter_)
+            trace = (Step("gradient asked here", asked), Step("filtered here", place))
+            self.events.append(NoneFiltered(place, self.places.code(filter_), trace, False, variable))
 
     def _decision(self, text: str, found: list[Outcome]) -> SourceDecision:
         unknown = next((each for each in found if each.verdict is None), None)

@@ -182,7 +182,10 @@ class Interpreter(Heap):
                     self.perhaps_cached[key] = self.join(bound)
                     self.store.set(key, None)
                 else:
-                    self.store.set(key, self.join(bound))
+                    joined = self.join(bound)
+                    if key in self.timed_keys and joined.how is How.JOIN:
+                        self.timed_values.add(joined.serial)
+                    self.store.set(key, joined)
 
     def abandon(self) -> None:
         """Out of fuel: drop what the entry was doing, keep what it had asked."""
@@ -190,7 +193,8 @@ class Interpreter(Heap):
             self.store.end()
         self.store.forget_watchers()
         self.frame, self.loops, self.calls, self.open_withs, self.stack = self.module, [], [], [], []
-        self.expected = self.doubt = self.peeled = self.loop_depth = self.joined = 0
+        self.turn, self.tracing, self.timed = 0, None, 0
+        self.expected = self.arms = self.choosing = self.doubt = self.peeled = self.loop_depth = self.joined = 0
         self.alive = True
         self.set_recording(0, 0)
 
@@ -211,6 +215,15 @@ class Interpreter(Heap):
 
 
 @contextmanager
+def in_turn(it: Interpreter) -> Iterator[None]:
+    """One turn of a loop: a `for`, a comprehension, a body that a library function repeats."""
+    turn, clock = it.turn, it.turn_clock
+    it.turn, it.turn_clock = it.new_id(), it.tick()
+    yield
+    it.turn, it.turn_clock = turn, clock
+
+
+@contextmanager
 def expecting_errors(it: Interpreter, *, tells: bool) -> Iterator[None]:
     """Run a block; with `tells`, what it raises is no news to its author."""
     it.expected += tells
@@ -218,4 +231,4 @@ def expecting_errors(it: Interpreter, *, tells: bool) -> Iterator[None]:
     it.expected -= tells
 
 
-__all__ = ["MOST_DEPTH", "RECORDING", "Exits", "Interpreter", "OutOfFuel", "expecting_errors"]
+__all__ = ["MOST_DEPTH", "RECORDING", "Exits", "Interpreter", "OutOfFuel", "expecting_errors", "in_turn"]

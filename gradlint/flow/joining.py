@@ -49,6 +49,9 @@ class Joining(Escaping):
         ):
             columns = zip(*(each.elements for each in contents), strict=True)
             return Items(tuple(self.join(list(column)) for column in columns), first.keys, exact=True)
+        if all(each.ordered and len(each.elements) == len(first.elements) for each in contents):
+            columns = zip(*(each.elements for each in contents), strict=True)
+            return Items(tuple(self.join(list(column)) for column in columns), None, exact=False, ordered=True)
         every = [element for each in contents for element in each.elements]
         return Items((self.join(every),) if every else (), None, exact=False)
 

@@ -19,6 +19,7 @@ from gradlint.flow.members import (
     LAYER_VARIABLES,
     VARIABLE_SETS,
     layer_variable,
+    mark_built,
     part_of,
     variable_set,
     weights_of,
@@ -30,9 +31,11 @@ from gradlint.flow.objects import (
     Variable,
 )
 from gradlint.flow.own_code import is_input
+from gradlint.flow.shapes import asked_shape
 from gradlint.flow.tensor_calls import plain_call
+from gradlint.flow.tracing import forget_fit
 from gradlint.flow.training import run_compile, run_fit
-from gradlint.flow.values import How, Kind, Value
+from gradlint.flow.values import TRUE, How, Kind, Value
 
 #: Methods of Keras layers and models that are modelled (the rest is opaque).
 _WITHOUT_RESULT = frozenset(
@@ -52,6 +55,14 @@ KERAS_METHODS = frozenset(
 )
 
 
+#: Attributes of library layers that are layers.
+_INNER_LAYERS = frozenset({"cell", "forward_layer", "backward_layer"})
+
+
+#: Attributes of library layers that are layers.
+_INNER_LAYERS = frozenset({"cell", "forward_layer", "backward_layer"})
+
+
 def layer_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) -> Value:
     """An attribute of a library layer or model."""
     owner: Layer = base.ref
@@ -62,6 +73,8 @@ def layer_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) -> V
         return own
     if name in LAYER_VARIABLES:
         return layer_variable(it, owner, name, node)
+    if name in _INNER_LAYERS:
+        return part_of(it, base, node, name)
     if name == "losses":
         return losses_of(it, base, node)
     if name in ("input", "output", "inputs", "outputs"):
@@ -171,9 +184,12 @@ def call_keras_method(it: Interpreter, receiver: Value, name: str, arguments: Ar
             run_fit(it, receiver, arguments, node)
             return it.plain(node)
         case "predict" | "predict_on_batch" | "get_weights" | "evaluate" | "test_on_batch":
+            if name != "get_weights":
+                mark_built(it, receiver)
             held = (*arguments.every(), variable_set(it, receiver, "weights", node))
             return plain_call(it, name, held, node)
         case "build":
+            mark_built(it, receiver)
             if receiver.kind is Kind.INSTANCE:
                 build_once(it, receiver, node)
             return it.plain(node)
@@ -189,6 +205,9 @@ def call_keras_method(it: Interpreter, receiver: Value, name: str, arguments: Ar
             if not it.relevance.regularises:
                 return plain
             return it.join([plain, it.operation(node, (*given, weights), label=name)])
+        case "load_weights" | "from_config" | "load_model" | "build_from_config":
+            mark_built(it, receiver)
+            return it.plain(node)
         case "set_weights":
             it.write_state(receiver, arguments.every(), node)
             return it.plain(node)
@@ -204,7 +223,10 @@ def call_keras_method(it: Interpreter, receiver: Value, name: str, arguments: Ar
         case "pop" if receiver.kind is Kind.LAYER:
             receiver.ref.sequence = None
             return it.plain(node)
-        case "train_step" | "test_step" | "make_train_function":
+        case "make_train_function":
+            forget_fit(it, receiver)
+            return it.plain(node)
+        case "train_step" | "test_step":
             return it.plain(node)
     if name in _WITHOUT_RESULT:
         return it.plain(node)
@@ -217,8 +239,14 @@ def _add_layer(it: Interpreter, receiver: Value, arguments: Arguments) -> None:
     for value in arguments.every():
         if it.loop_depth:
             owner.sequence = None  # which layers, in which order, is not known
+        if is_input(value):
+            it.store.set((owner.id, "<built>"), TRUE)
         if value.kind in (Kind.LAYER, Kind.INSTANCE):
             owner.parts = (*owner.parts, value)
+            if any(name.startswith("input") for name, _ in getattr(value.ref, "keywords", ())):
+                it.store.set((owner.id, "<built>"), TRUE)
+            if it.store.get((owner.id, "<built>")) is not None:
+                mark_built(it, value)
             if owner.sequence is not None:
                 owner.sequence = (*owner.sequence, value)
         elif value.is_opaque or value.how is How.JOIN:
@@ -242,6 +270,7 @@ def add_weight(it: Interpreter, receiver: Value, arguments: Arguments, node: ast
     )
     made = Variable(it.new_id(), "", True, known, node)
     value = it.fresh(Kind.VARIABLE, node, ref=made, label=label.ref if label is not None else "")
+    value.shape = asked_shape(it, arguments.keywords.get("shape"))
     if isinstance(receiver.ref, HeapObject):
         it.write_cell(receiver.ref, f"<weight {made.id}>", value)
         if receiver.ref.escaped_at is not None:

@@ -7,10 +7,12 @@ import ast
 from gradlint.flow.arguments import Arguments
 from gradlint.flow.instances import bind_method, class_attribute, is_overridden
 from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.layer_shapes import output_shape
 from gradlint.flow.losses import forget_losses
 from gradlint.flow.members import (
     is_keras_family,
     is_model_family,
+    mark_built,
     symbolic_operation,
     variable_set,
     weights_of,
@@ -75,6 +77,7 @@ def make_layer(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AST
             elif leaf.kind is Kind.FUNCTION and name == "Lambda":
                 parts.append(leaf)
     made = Layer(it.new_id(), symbol, tuple(parts), open_parts, inputs=inputs, outputs=outputs, sequence=sequence)
+    made.keywords = tuple(arguments.keywords.items())
     made.has_cuts = outputs is not None and _has_cuts(it, outputs)
     made.activation = activation_of(name, arguments)
     value = it.fresh(Kind.LAYER, node, ref=made, label=symbol)
@@ -84,11 +87,24 @@ def make_layer(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AST
     for part in parts:
         if made.id and part.ref is not None and getattr(part.ref, "escaped_at", None) is not None:
             it.escape(value)
+    if _knows_its_input(sequence, value):
+        mark_built(it, value)
     if name == "Sequential" and sequence and any(is_input(each) for each in sequence):
         for each in sequence:
             if each.kind is Kind.INSTANCE:
                 build_once(it, each, node)  # with an Input first, layers are built while the model is
     return value
+
+
+_INPUT_SHAPES = frozenset({"input_shape", "input_dim", "batch_input_shape", "batch_shape"})
+
+
+def _knows_its_input(sequence: tuple[Value, ...] | None, made: Value) -> bool:
+    """Whether Keras builds the layers of a Sequential at once."""
+    return any(
+        is_input(each) or (isinstance(each.ref, Layer) and _INPUT_SHAPES & {name for name, _ in each.ref.keywords})
+        for each in (*(sequence or ()), made)
+    )
 
 
 def layers_in_graph(it: Interpreter, outputs: Value) -> list[Value]:
@@ -148,8 +164,9 @@ def call_layer(it: Interpreter, layer: Value, arguments: Arguments, node: ast.AS
     """Call a library layer or model."""
     owner: Layer = layer.ref
     tensors = [*arguments.positional, *arguments.keywords.values()]
+    mark_built(it, layer)
     if any(leaf.kind is Kind.SYMBOLIC for value in tensors for leaf in it.leaves(value)):
-        ref = SymbolicCall(it.new_id(), layer, arguments.positional, tuple(arguments.keywords.items()))
+        ref = SymbolicCall(it.new_id(), layer, arguments.positional, tuple(arguments.keywords.items()), node)
         return it.operation(node, (*tensors, weights_of(it, layer, node)), label="call", kind=Kind.SYMBOLIC, ref=ref)
     if owner.open_parts:
         return it.opaque_call(node, (layer, *tensors), "a model with layers that cannot be seen")
@@ -162,7 +179,9 @@ def call_layer(it: Interpreter, layer: Value, arguments: Arguments, node: ast.AS
         made = [it.operation(node, inputs, label="call") for _ in outputs.elements]
         _connect_outputs(made, outputs.elements)
         return it.container(owner.outputs.ref.type, Items(tuple(made), outputs.keys, outputs.exact), node)
-    return it.operation(node, inputs, label="call", dtype=dtype_of(layer))
+    called = it.operation(node, inputs, label="call", dtype=dtype_of(layer))
+    called.shape = output_shape(layer, arguments.positional[0].shape) if arguments.positional else None
+    return called
 
 
 def _connect_outputs(made: list[Value], symbolic: tuple[Value, ...]) -> None:

@@ -16,13 +16,17 @@ from gradlint.flow.callbacks import (
     switch_call,
     while_loop,
 )
+from gradlint.flow.constants import describe
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.layers import make_layer
+from gradlint.flow.lifecycle import note_constructor
 from gradlint.flow.members import is_layer_symbol
 from gradlint.flow.objects import (
+    Function,
     Items,
     LibraryObject,
 )
+from gradlint.flow.optimizers import is_optimizer_symbol, optimizer_by_name
 from gradlint.flow.python_calls import (
     absolute,
     chain_call,
@@ -30,7 +34,9 @@ from gradlint.flow.python_calls import (
     choice_call,
     enumerate_call,
     filter_call,
+    from_keys,
     getattr_call,
+    length_call,
     make_dict,
     map_builtin,
     method_type,
@@ -55,6 +61,7 @@ from gradlint.flow.python_calls import (
     to_list,
     zip_call,
 )
+from gradlint.flow.scatters import note_functional
 from gradlint.flow.sequences import element_of
 from gradlint.flow.symbols import KNOWN_ROOTS, NUMBER_ROOTS, PLAIN_ROOTS
 from gradlint.flow.tapes import make_tape
@@ -82,7 +89,7 @@ from gradlint.flow.tensor_calls import (
     variable_call,
 )
 from gradlint.flow.transformed import caching_decorator, function_wrapper, identity_decorator, transformer
-from gradlint.flow.values import Kind, Value
+from gradlint.flow.values import How, Kind, Value, is_literal
 from gradlint.knowledge.effects import effect_of
 
 #: Namespaces whose functions make objects or have effects, and touch no gradient.
@@ -100,7 +107,10 @@ def call_symbol(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AS
     """Call a library symbol."""
     handler = SYMBOLS.get(symbol)
     if handler is not None:
-        return handler(it, arguments, node)
+        found = handler(it, arguments, node)
+        if found.kind is Kind.TENSOR and found.how is not How.JOIN and found.node is node:
+            describe(it, symbol, arguments, found)
+        return found
     root = symbol.split(".", maxsplit=1)[0]
     if root == "builtins":
         if symbol.rpartition(".")[2] in _HANDS_ON and any(map(may_hold, arguments.every())):
@@ -117,27 +127,46 @@ def call_symbol(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AS
         return make_layer(it, symbol, arguments, node)
     effect = effect_of(symbol)
     if effect is not None:
-        return apply_effect(it, symbol, arguments, node)
+        made = apply_effect(it, symbol, arguments, node)
+        describe(it, symbol, arguments, made)
+        if symbol.endswith("gather") and not _is_plain_lookup(arguments):
+            it.dense_lookups.add(made.serial)
+        if symbol.startswith("tf.tensor_scatter_nd_") or symbol == "keras.ops.scatter_update":
+            note_functional(it, symbol, arguments, node)
+        return made
     if root in NUMBER_ROOTS:
         if any(named_object(value) for value in arguments.every()):
             return it.opaque_call(node, arguments.every(), "an array of objects", getter=True)
-        return plain_call(it, symbol, arguments.every(), node)
+        made = plain_call(it, symbol, arguments.every(), node)
+        describe(it, symbol, arguments, made)
+        return made
     if root in PLAIN_ROOTS:
         if any(map(may_hold, arguments.every())):
             return it.opaque_call(node, arguments.every(), f"`{symbol}` hands on what it is given", getter=True)
         return it.plain(node)
     name = symbol.rpartition(".")[2]
     if root in ("tf", "keras") and (name[:1].isupper() or symbol.startswith(_OBJECT_SPACES)):
-        made = LibraryObject(it.new_id(), symbol, arguments.positional, tuple(arguments.keywords.items()))
+        owner = LibraryObject(it.new_id(), symbol, arguments.positional, tuple(arguments.keywords.items()))
         if symbol.startswith("tf.train.Checkpoint"):
             for key, value in arguments.keywords.items():
-                it.write_cell(made, key, value)  # checkpoint.model is the very object
-        return it.fresh(Kind.LIBRARY, node, ref=made, label=symbol)
+                it.write_cell(owner, key, value)  # checkpoint.model is the very object
+        value_ = it.fresh(Kind.LIBRARY, node, ref=owner, label=symbol)
+        if is_optimizer_symbol(symbol):
+            note_constructor(it, value_, node)
+        elif symbol.endswith("LambdaCallback"):
+            it.callback_functions.update(each.ref.node for each in arguments.every() if isinstance(each.ref, Function))
+        return value_
     if root in KNOWN_ROOTS and not any(value.kind in CALLABLE for value in arguments.every()):
         held = [value for value in arguments.every() if value.kind not in (Kind.LITERAL, Kind.PLAIN)]
         if not held:
             return it.plain(node)
     return it.opaque_call(node, arguments.every(), f"`{symbol}` cannot be seen", getter=True)
+
+
+def _is_plain_lookup(arguments: Arguments) -> bool:
+    """Whether `tf.gather` picks rows of the first axis."""
+    given = [arguments.get(3, "axis"), arguments.get(4, "batch_dims")]
+    return all(each is None or is_literal(each, 0) for each in given)
 
 
 #: Built-in functions through which objects pass.
@@ -147,6 +176,23 @@ _HANDS_ON = frozenset({"__import__", "object", "memoryview", "breakpoint", "type
 def named_object(value: Value) -> bool:
     """Whether this names the type of any object: `dtype=object`."""
     return value.kind is Kind.SYMBOL and value.ref == "builtins.object"
+
+
+def optimizer_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+    """`keras.optimizers.get(...)`: of a name, or of what already is an optimizer."""
+    given = arguments.get(0, "identifier")
+    symbol = optimizer_by_name(it, given)
+    if not symbol and given is not None and given.kind is Kind.LIBRARY:
+        return given
+    owner = LibraryObject(it.new_id(), symbol or "keras.optimizer")
+    return it.fresh(Kind.LIBRARY, node, ref=owner)
+
+
+def indexed_slices(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+    """`tf.IndexedSlices(values, indices)`."""
+    made = it.operation(node, arguments.every(), label="tf.IndexedSlices")
+    made.operands = tuple(arguments.every())
+    return made
 
 
 SYMBOLS: dict[str, Handler] = {
@@ -232,6 +278,7 @@ SYMBOLS: dict[str, Handler] = {
     "keras.models.load_model": load_model,
     "tf.saved_model.load": lambda it, arguments, node: it.unknown(node, "a loaded model", ()),
     "keras.losses.get": loss_by_name,
+    "keras.optimizers.get": optimizer_call,
     "keras.metrics.get": loss_by_name,
     "keras.activations.get": lambda it, arguments, node: it.fresh(
         Kind.LIBRARY, node, ref=LibraryObject(it.new_id(), "keras.activations.Activation")
@@ -288,6 +335,7 @@ SYMBOLS: dict[str, Handler] = {
     ),
     "builtins.iter": same_value,
     "builtins.dict": make_dict,
+    "builtins.dict.fromkeys": from_keys,
     "collections.OrderedDict": make_dict,
     "collections.defaultdict": lambda it, arguments, node: it.container("dict", Items((), None, exact=False), node),
     "collections.deque": lambda it, arguments, node: it.list_of((), node, exact=False),
@@ -307,7 +355,7 @@ SYMBOLS: dict[str, Handler] = {
     "argparse.Namespace": namespace,
     "collections.Counter": lambda it, arguments, node: it.container("dict", Items((), None, exact=False), node),
     "tf.SparseTensor": lambda it, arguments, node: it.operation(node, arguments.every(), label="tf.SparseTensor"),
-    "tf.IndexedSlices": lambda it, arguments, node: it.operation(node, arguments.every(), label="tf.IndexedSlices"),
+    "tf.IndexedSlices": indexed_slices,
     "builtins.max": minmax,
     "builtins.min": minmax,
     "builtins.abs": absolute,
@@ -317,7 +365,7 @@ SYMBOLS: dict[str, Handler] = {
     "builtins.super": super_call,
     "builtins.next": next_call,
     "builtins.print": no_effect,
-    "builtins.len": no_effect,
+    "builtins.len": length_call,
     "builtins.isinstance": no_effect,
     "builtins.type": no_effect,
     "builtins.hasattr": no_effect,

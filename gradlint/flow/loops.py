@@ -11,7 +11,7 @@ from gradlint.flow.interpreter import RECORDING, Exits, Interpreter
 from gradlint.flow.objects import (
     Items,
 )
-from gradlint.flow.sequences import element_of, known_elements
+from gradlint.flow.sequences import consume, element_of, known_elements
 from gradlint.flow.store import Delta
 from gradlint.flow.values import ANY_TAPE, How, Kind, Value
 from gradlint.verdicts import Cause
@@ -22,6 +22,9 @@ MOST_PEELED_DEPTH = 2
 
 def run_for(it: Interpreter, node: ast.For | ast.AsyncFor) -> None:
     iterable = it.evaluate(node.iter)
+    consume(it, iterable, node.iter)
+    if it.frame is it.module:
+        it.loop_names.update(each.id for each in ast.walk(node.target) if isinstance(each, ast.Name))
     known = known_elements(it, iterable)
     if known is not None and len(known) <= MOST_UNROLLED and it.loop_depth < MOST_UNROLLED:
         run_unrolled(it, node, known)
@@ -87,6 +90,8 @@ def _one_pass(it: Interpreter, body: Sequence[ast.stmt], bind: Callable[[], None
     store = it.store
     exits.continues = []
     exits.pass_level = store.level
+    turn, clock = it.turn, it.turn_clock
+    it.turn, it.turn_clock = it.new_id(), it.tick()
     store.begin()
     it.alive = True
     bind()
@@ -97,6 +102,7 @@ def _one_pass(it: Interpreter, body: Sequence[ast.stmt], bind: Callable[[], None
         falls.append(store.capture(exits.pass_level))
     exits.continues = []
     store.end()
+    it.turn, it.turn_clock = turn, clock
     it.merge(falls)
 
 

@@ -16,7 +16,8 @@ from gradlint.flow.objects import (
     Variable,
     VariableSet,
 )
-from gradlint.flow.values import How, Kind, Value
+from gradlint.flow.tracing import note_trainable_read
+from gradlint.flow.values import TRUE, How, Kind, Value, constants
 
 #: Attributes that read a layer's or model's variables as one ordered set.
 VARIABLE_SETS = frozenset(
@@ -155,6 +156,11 @@ def variable_set(it: Interpreter, owner: Value, attribute: str, node: ast.AST) -
     if attribute in ("trainable_variables", "trainable_weights"):
         found = frozenset(member for member in found if not _is_frozen(it.objects.get(member)))
     made = VariableSet(it.new_id(), held, attribute, found, open_members, captured=it.clock)
+    made.frozen = frozenset(member for member in found if _is_set_false(it.store.get((member, "trainable"))))
+    if attribute.startswith("trainable"):
+        note_trainable_read(it, found)
+        if not open_members and isinstance(held, HeapObject) and has_no_variables(it, held, found):
+            made.unbuilt = node
     value = it.fresh(Kind.VARIABLES, node, ref=made, label=attribute)
     if isinstance(held, Value):
         value.root = held.root if held.root is not None else held
@@ -164,6 +170,42 @@ def variable_set(it: Interpreter, owner: Value, attribute: str, node: ast.AST) -
 
 def _is_frozen(owner: HeapObject | None) -> bool:
     return isinstance(owner, Variable) and owner.exact and owner.trainable is False
+
+
+def _is_set_false(cell: Value | None) -> bool:
+    return cell is not None and constants(cell) == {False}
+
+
+def has_no_variables(it: Interpreter, owner: HeapObject, members: frozenset[int]) -> bool:
+    """Whether a Keras model surely has no variable yet: its layers are in sight, and none was built or called."""
+    if owner.escaped_at is not None or not isinstance(owner, Layer | Instance):
+        return False
+    if isinstance(owner, Instance) and not is_keras_family(owner.cls):
+        return False
+    waiting = False
+    for member in members:
+        each = it.objects.get(member)
+        if it.store.get((member, "<built>")) is not None or isinstance(each, Variable):
+            return False
+        if isinstance(each, Layer):
+            if each.outputs is not None or each.open_parts or each.escaped_at is not None or each.part_of is not None:
+                return False
+            if each.symbol in _OF_UNKNOWN_CONTENTS or each.symbol.startswith("keras.applications."):
+                return False
+            waiting = waiting or may_be_part(each, None)
+        elif each is not None and each is not owner:
+            return False
+    return waiting
+
+
+_OF_UNKNOWN_CONTENTS = frozenset({"keras.models.Model", "keras.layers.Layer"})
+
+
+def mark_built(it: Interpreter, value: Value | HeapObject) -> None:
+    """A layer is called or built, and with it all that is inside."""
+    for member in members_of(it, value)[0]:
+        if it.store.get((member, "<built>")) is None and isinstance(it.objects.get(member), Layer):
+            it.store.set((member, "<built>"), TRUE)
 
 
 def surely_within(it: Interpreter, value: Value) -> frozenset[int]:
@@ -213,7 +255,7 @@ def parts_of_set(it: Interpreter, value: Value) -> list[Value]:
             in_keras = not isinstance(variables.owner, Instance) or is_keras_family(variables.owner.cls)
             if each.keras or not in_keras:
                 found.append(it.value_of[each.id])
-        elif isinstance(each, Layer) and _may_be_part(each, variables.owner):
+        elif isinstance(each, Layer) and may_be_part(each, variables.owner):
             if it.store.get((each.id, "trainable")) is None and each.id in it.layer_values:
                 layer = it.layer_values[each.id]
                 part = variable_set(it, layer, "trainable_variables", layer.node or ast.Pass())
@@ -233,7 +275,7 @@ _WEIGHTLESS = (
 )  # fmt: skip
 
 
-def _may_be_part(layer: Layer, owner: object) -> bool:
+def may_be_part(layer: Layer, owner: object) -> bool:
     """Whether a layer of the library inside the owner has variables of its own."""
     if layer is owner or layer.part_of is not None or layer.parts:
         return False
@@ -268,22 +310,46 @@ def some_variable(it: Interpreter, owner: Value, node: ast.AST) -> Value:
         return part
     held = variables.owner
     keras = isinstance(held, Layer) or (isinstance(held, Instance) and is_keras_family(held.cls))
-    made = Variable(it.new_id(), "", keras, None, node, owner=held, exact=False)
+    made = Variable(it.new_id(), "", keras, None, node, owner=held, exact=False, within=variables)
     return it.fresh(Kind.VARIABLE, node, ref=made)
+
+
+def rearranged_set(it: Interpreter, whole: Value, order: str, node: ast.AST) -> Value:
+    """The same variables in another order: `order` names it, so that two lists of one order are alike."""
+    made = sliced_set(it, whole, slice(None), node)
+    made.ref.bounds = (None, None, order)
+    return made
 
 
 def sliced_set(it: Interpreter, whole: Value, bounds: slice, node: ast.AST) -> Value:
     """`model.trainable_variables[2:]`: it may hold any of the variables, but stands for others in their order."""
     variables: VariableSet = whole.ref
-    before = variables.bounds
     made = VariableSet(
         it.new_id(), variables.owner, variables.attribute, variables.members, variables.open_members,
-        bounds=(bounds.start, bounds.stop, bounds.step) if before is None else (None, None, id(node)),
-        captured=variables.captured,
+        bounds=_narrowed(variables.bounds, bounds, node), frozen=variables.frozen, captured=variables.captured,
     )  # fmt: skip
     value = it.fresh(Kind.VARIABLES, node, ref=made, label=whole.label)
     value.root, value.inputs = whole.root, whole.inputs
     return value
+
+
+def _narrowed(
+    before: tuple[object, object, object] | None, bounds: slice, node: ast.AST
+) -> tuple[object, object, object] | None:
+    """The bounds of a part of a part, counted from the beginning or from the end of the whole."""
+    start, stop, step = bounds.start or None, bounds.stop, bounds.step if bounds.step != 1 else None
+    if before is None:
+        return (start, stop, step) if (start, stop, step) != (None, None, None) else None
+    first, last, order = before
+    known = all(type(each) is int for each in (first or 0, last or 0, start or 0, stop or 0))
+    if order is not None or step is not None or not known or (start or 0) < 0 or (stop or 0) < 0:
+        return (None, None, id(node))
+    assert isinstance(first, int | None) and isinstance(last, int | None)
+    moved = (first or 0) + (start or 0)
+    end = last if stop is None else (first or 0) + stop
+    if isinstance(first, int) and first < 0 and (moved >= 0 or (stop is not None and end is not None and end >= 0)):
+        end = last  # up to the very end
+    return (moved or None, end, None)
 
 
 def weights_of(it: Interpreter, layer: Value, node: ast.AST) -> Value:

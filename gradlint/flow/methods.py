@@ -5,11 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from gradlint.flow.applying import apply_gradients
 from gradlint.flow.arguments import Arguments
 from gradlint.flow.callbacks import run_with_args
+from gradlint.flow.certainty import variable_behind
+from gradlint.flow.constants import write_part, write_variable
 from gradlint.flow.container_methods import container_method, variables_method
+from gradlint.flow.indexed_slices import note_access
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.keras_methods import KERAS_METHODS, call_keras_method, inherited_init
+from gradlint.flow.lifecycle import note_build
+from gradlint.flow.masks import note_weights_masked
 from gradlint.flow.members import is_keras_family
 from gradlint.flow.objects import (
     BoundMethod,
@@ -18,9 +24,13 @@ from gradlint.flow.objects import (
     Partial,
     Super,
     Transformed,
+    Variable,
 )
+from gradlint.flow.optimizers import unwrapped
 from gradlint.flow.python_calls import setattr_call
+from gradlint.flow.scatters import note_assign, note_scatter
 from gradlint.flow.sequences import element_of
+from gradlint.flow.slices import ASSIGNING, SCATTERING, note_method
 from gradlint.flow.tape_methods import call_tape_method
 from gradlint.flow.tensor_calls import TO_NUMBERS, cast_call, device_context, plain_call, plain_method
 from gradlint.flow.training import run_minimize
@@ -52,25 +62,42 @@ def call_library_method(it: Interpreter, receiver: Value, name: str, arguments: 
 
 def _tensor_method(it: Interpreter, receiver: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:
     if name in (*TO_NUMBERS, "eval", "__array__"):
+        if receiver.of is not None and note_access(it, receiver, node, "AttributeError"):
+            it.alive = False  # it raises
         return plain_call(it, f".{name}", (receiver,), node)
-    if name in (
-        "assign",
-        "assign_add",
-        "assign_sub",
-        "scatter_nd_update",
-        "scatter_update",
-        "scatter_sub",
-        "scatter_add",
-    ):
-        if receiver.kind is Kind.VARIABLE:
-            it.write_state(receiver, arguments.every(), node)
-            return receiver
-        return it.plain(node)
+    if name in ASSIGNING or name in SCATTERING:
+        return _assigned(it, receiver, name, arguments, node)
     if name in ("get_shape", "set_shape", "consumers", "eval", "is_initialized"):
         return it.plain(node)
     if name == "astype":
         return cast_call(it, Arguments((receiver, *arguments.positional)), node)
     return it.operation(node, (receiver, *arguments.positional), label=name)
+
+
+def _assigned(it: Interpreter, receiver: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    """`variable.assign(...)`, `variable.scatter_nd_sub(...)` and their likes; also on what has no such method."""
+    if note_method(it, receiver, name, node):
+        it.alive = False  # it raises
+        return it.plain(node)
+    variable = receiver if receiver.kind is Kind.VARIABLE else variable_behind(receiver)
+    if variable is None:
+        return it.plain(node)
+    if isinstance(variable.ref, Variable):
+        it.assigned.setdefault(variable.ref.id, set()).add(name)
+    if name in SCATTERING:
+        note_scatter(it, variable, name, arguments, node)
+        if len(arguments.positional) > 1:
+            write_part(it, variable, arguments.positional[1])
+    else:
+        note_assign(it, variable, name, arguments, node)
+        if arguments.positional:
+            note_weights_masked(it, variable, name, arguments.positional[0])
+    if name == "assign" and variable is receiver and arguments.positional:
+        write_variable(it, variable, arguments.positional[0])
+    elif name == "assign" and arguments.positional:
+        write_part(it, variable, arguments.positional[0])
+    it.write_state(variable, arguments.every(), node)
+    return receiver
 
 
 def _object_method(it: Interpreter, receiver: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:
@@ -101,6 +128,12 @@ def _object_method(it: Interpreter, receiver: Value, name: str, arguments: Argum
             return it.fresh(Kind.LIBRARY, node, ref=LibraryObject(it.new_id(), "tf.data.Dataset"))
         return it.operation(node, arguments.every(), label=name)
     if symbol.startswith("keras.optimizers") or "optimizer" in symbol.lower():
+        if name in ("apply_gradients", "apply"):
+            return apply_gradients(it, receiver, name, arguments, node)
+        if name == "build":
+            note_build(it, receiver)
+        if name == "exclude_from_weight_decay":
+            it.store.set((unwrapped(receiver).ref.id, "<excluded>"), it.plain(node))
         if name in ("get_scaled_loss", "scale_loss"):
             return it.operation(node, arguments.positional, label=name)
         if name in ("get_unscaled_gradients", "get_gradients", "_compute_gradients"):

@@ -9,7 +9,8 @@ from gradlint.flow.instances import is_empty
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.scopes import Frame
 from gradlint.flow.symbols import canonical
-from gradlint.flow.values import Kind, Value
+from gradlint.flow.tracing import note_number_read
+from gradlint.flow.values import How, Kind, Value
 from gradlint.knowledge.exports import exporter
 
 _BUILTINS = frozenset(dir(builtins))
@@ -30,6 +31,8 @@ def read_name(it: Interpreter, name: str, node: ast.AST) -> Value:
         if name in frame.names.local:
             value = it.store.get((frame.id, name))
             if value is not None:
+                if it.tracing is not None and (value.kind in (Kind.LITERAL, Kind.PLAIN) or value.how is How.JOIN):
+                    note_number_read(it, (frame.id, name), name, value)
                 return value
             if not frame.is_class:
                 return it.unknown_global(f"{name}@{frame.id}", f"`{name}` is bound on no way that was followed")
@@ -41,6 +44,8 @@ def read_name(it: Interpreter, name: str, node: ast.AST) -> Value:
 def _read_global(it: Interpreter, name: str, node: ast.AST) -> Value:
     value = it.store.get((it.module.id, name))
     if value is not None:
+        if it.tracing is not None and (value.kind in (Kind.LITERAL, Kind.PLAIN) or value.how is How.JOIN):
+            note_number_read(it, (it.module.id, name), name, value)
         if it.open_code and (name in it.relevance.global_statements or is_empty(it, value)):
             return it.join([value, it.state_unknown(name, f"`{name}` may be set or filled from elsewhere", node)])
         if (
@@ -63,6 +68,8 @@ def _read_global(it: Interpreter, name: str, node: ast.AST) -> Value:
 
 def bind_name(it: Interpreter, name: str, value: Value) -> None:
     """Bind a name in the scope that Python would bind it in."""
+    if value.kind is Kind.VARIABLE and value.ref is not None and not value.ref.bound:
+        value.ref.bound = name
     frame = it.frame
     while frame.is_comprehension and name not in frame.names.local and frame.parent is not None:
         frame = frame.parent

@@ -17,6 +17,7 @@ from gradlint.flow.places import Places
 from gradlint.flow.rebinding import assigning_call
 from gradlint.flow.scopes import Frame
 from gradlint.flow.state import Note
+from gradlint.flow.update_events import Seen
 from gradlint.flow.values import Kind
 from gradlint.rule import Step, Trace
 
@@ -35,7 +36,24 @@ class Notes:
             made = make(self, note) if make is not None else None
             if made is not None:
                 yield made
+        yield from self._seen()
         yield from self._consumed_tapes()
+
+    def _seen(self) -> Iterator[Seen]:
+        """Once per place: what surely is so before what nearly always is."""
+        first: dict[tuple[type[Seen], ast.AST], Note] = {}
+        for note in self.it.notes:
+            if issubclass(note.event, Seen) and (note.holds is None or note.holds()):
+                known = first.setdefault((note.event, note.node), note)
+                if note.certain and not known.certain:
+                    first[note.event, note.node] = note
+        for (event, _), note in sorted(first.items(), key=lambda each: order(each[1].node)):
+            before = tuple(Step(message, self.places.place(node)) for message, node in note.steps)
+            after = tuple(Step(message, self.places.place(node)) for message, node in note.after)
+            done = "set here" if note.after else event.done
+            trace = (*before, *self.calls(note.frame, note.node, done), *after)
+            place, code = self.places.place(note.node), self.places.code(note.node)
+            yield event(place, code, trace, note.certain, *note.detail)
 
     def calls(self, frame: Frame, node: ast.AST, last: str) -> Trace:
         """The calls that lead to a place, and the place."""

@@ -38,6 +38,8 @@ class Variable(HeapObject):
     owner: HeapObject | None = None
     exact: bool = True
     integer: bool = False
+    within: VariableSet | None = None  # of any one variable of a set: the set
+    bound: str = ""  # the first name that it was bound to
 
 
 @dataclass(eq=False, slots=True)
@@ -48,7 +50,9 @@ class VariableSet(HeapObject):
     attribute: str
     members: frozenset[int] = frozenset()
     open_members: bool = False
-    bounds: tuple[int | None, int | None, int | None] | None = None  # of a slice of it
+    bounds: tuple[object, object, object] | None = None  # of a slice of it, or of another order
+    frozen: frozenset[int] = frozenset()  # members that were not trainable when it was read
+    unbuilt: ast.AST | None = None  # where it was read, when there was no variable in it yet
     captured: int = 0  # the clock when it was read: what is frozen later is in it all the same
 
 
@@ -58,6 +62,7 @@ class Container(HeapObject):
 
     type: str
     fields: tuple[str, ...] = ()  # of a named tuple
+    lazy: bool = False  # a `zip`: gone through once, it is empty
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,6 +174,7 @@ class Layer(HeapObject):
     sequence: tuple[Value, ...] | None = None
     activation: Value | None = None
     has_cuts: bool = False  # of a functional model: an operation without a gradient took part
+    keywords: tuple[tuple[str, Value], ...] = ()
 
 
 @dataclass(eq=False, slots=True)
@@ -178,6 +184,7 @@ class SymbolicCall(HeapObject):
     callee: Value | None
     arguments: tuple[Value, ...]
     keywords: tuple[tuple[str, Value], ...]
+    node: ast.AST | None = None
 
 
 @dataclass(eq=False, slots=True)

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import ast
+import operator
+from collections.abc import Callable
+from typing import Any
 
 from gradlint.flow.arguments import Arguments
+from gradlint.flow.constants import describe_operator
 from gradlint.flow.dtypes import common_dtype, is_boolean_product
 from gradlint.flow.events import BooleanProduct
+from gradlint.flow.indexed_slices import note_arithmetic
 from gradlint.flow.instances import bind_method, class_attribute
 from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.masks import note_product
 from gradlint.flow.members import symbolic_operation
 from gradlint.flow.objects import (
     Items,
 )
-from gradlint.flow.sequences import runs_of
+from gradlint.flow.runs import runs_of
 from gradlint.flow.values import DType, How, Kind, Value, alternatives, is_literal
+from gradlint.flow.weight_names import is_never_in_name
 from gradlint.verdicts import Cause
 
 _TENSORS = (Kind.TENSOR, Kind.VARIABLE, Kind.SYMBOLIC)
@@ -78,11 +85,15 @@ def binary(it: Interpreter, op: ast.operator, left: Value, right: Value, node: a
     if isinstance(op, ast.Mult) and Kind.CONTAINER in kinds and not any(kind in _TENSORS for kind in kinds):
         owner = left if left.kind is Kind.CONTAINER else right
         if owner.ref.type in ("list", "tuple"):
+            repeated = _repeated(it, owner, right if owner is left else left)
+            if repeated is not None:
+                return it.container(owner.ref.type, repeated, node)
             return it.container(owner.ref.type, Items(it.items(owner).elements, None, exact=False), node)
     sign = _SIGN.get(type(op), "?")
     if all(kind in (Kind.PLAIN, Kind.LITERAL, Kind.SYMBOL) for kind in kinds):
         made = it.operation(node, (left, right), label=sign, kind=Kind.PLAIN)
         made.operands = (left, right)
+        describe_operator(left, right, sign, made)
         return made
     if isinstance(op, ast.FloorDiv):
         return it.operation(
@@ -92,6 +103,11 @@ def binary(it: Interpreter, op: ast.operator, left: Value, right: Value, node: a
             dead=((left, Cause.NON_DIFFERENTIABLE), (right, Cause.NON_DIFFERENTIABLE)),
             kind=Kind.SYMBOLIC if Kind.SYMBOLIC in kinds else Kind.TENSOR,
         )
+    if (left.of is not None or right.of is not None or How.JOIN in (left.how, right.how)) and isinstance(
+        op, ast.Mult | ast.Add | ast.Sub | ast.Div
+    ):
+        if note_arithmetic(it, left, right, node):
+            it.alive = False  # it raises
     if isinstance(op, ast.Add) and left.is_opaque and right.is_opaque and "call" not in (left.label, right.label):
         # Two unknowns may as well be lists of variables.
         value = it.operation(node, (left, right), label="+", kind=Kind.UNKNOWN)
@@ -107,7 +123,24 @@ def binary(it: Interpreter, op: ast.operator, left: Value, right: Value, node: a
         ref = symbolic_operation(it, (left, right))
     made = it.operation(node, (left, right), label=sign, kind=kind, ref=ref, dtype=common_dtype((left, right)))
     made.operands = (left, right)
+    describe_operator(left, right, sign, made)
+    if sign == "*":
+        note_product(it, left, right, node)
+        if it.timed:
+            it.timed_values.add(made.serial)
     return made
+
+
+_MOST_REPEATED = 32
+
+
+def _repeated(it: Interpreter, owner: Value, count: Value) -> Items | None:
+    """`[0.0] * 4`, where both are known and few."""
+    items = it.items(owner)
+    number = count.ref if count.kind is Kind.LITERAL and count.how is How.FRESH and type(count.ref) is int else 0
+    if items.exact and 0 < number * len(items.elements) <= _MOST_REPEATED:
+        return Items(items.elements * number)
+    return None
 
 
 def _side(node: ast.BinOp | ast.AugAssign, first: bool) -> ast.expr:
@@ -227,6 +260,8 @@ def compare(it: Interpreter, node: ast.Compare) -> Value:
     if len(node.ops) == 1:
         op = node.ops[0]
         if isinstance(op, ast.In | ast.NotIn):
+            if is_never_in_name(it, values[0], values[1], node):
+                return it.fresh(Kind.LITERAL, node, ref=isinstance(op, ast.NotIn))
             inside = is_inside(it, values[0], values[1])
             if inside is not None:
                 return it.fresh(Kind.LITERAL, node, ref=inside if isinstance(op, ast.In) else not inside)
@@ -236,6 +271,8 @@ def compare(it: Interpreter, node: ast.Compare) -> Value:
         ):
             equal = bool(values[0].ref == values[1].ref)
             return it.fresh(Kind.LITERAL, node, ref=equal if isinstance(op, ast.Eq) else not equal)
+        elif type(op) in _ORDERINGS and _asks_loop(it, node) and all(_is_number(value) for value in values):
+            return it.fresh(Kind.LITERAL, node, ref=_ORDERINGS[type(op)](values[0].ref, values[1].ref))
     own = _own_comparison(it, node, values)
     if own is not None:
         return own
@@ -243,6 +280,7 @@ def compare(it: Interpreter, node: ast.Compare) -> Value:
     if identity or all(value.kind in (Kind.LITERAL, Kind.PLAIN, Kind.SYMBOL) and not value.dead for value in values):
         made = it.plain(node)
         made.operands = tuple(values)
+        made.label = _COMPARISONS.get(type(node.ops[0]), "")
         return made
     dead = tuple((value, Cause.NON_DIFFERENTIABLE) for value in values)
     kind = Kind.PLAIN if all(value.kind in (Kind.PLAIN, Kind.LITERAL) for value in values) else Kind.TENSOR
@@ -254,6 +292,8 @@ def compare(it: Interpreter, node: ast.Compare) -> Value:
         node, (), label=_COMPARISONS.get(type(node.ops[0]), "comparison"), dead=dead, kind=kind, dtype=dtype
     )
     made.operands = tuple(values)
+    if len(values) == 2:
+        describe_operator(values[0], values[1], "+", made)
     return made
 
 
@@ -265,6 +305,20 @@ _OWN_COMPARISONS: dict[type[ast.cmpop], tuple[str, str]] = {
     ast.Eq: ("__eq__", "__eq__"),
     ast.NotEq: ("__ne__", "__ne__"),
 }
+
+
+_ORDERINGS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
+}  # fmt: skip
+
+
+def _asks_loop(it: Interpreter, node: ast.Compare) -> bool:
+    """Whether the number of an unrolled loop is compared: other numbers may be settings."""
+    return any(isinstance(each, ast.Name) and each.id in it.loop_names for each in (node.left, *node.comparators))
+
+
+def _is_number(value: Value) -> bool:
+    return value.kind is Kind.LITERAL and value.how is How.FRESH and type(value.ref) in (int, float)
 
 
 def _own_comparison(it: Interpreter, node: ast.Compare, values: list[Value]) -> Value | None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from gradlint.flow.arguments import Arguments, Handler
+from gradlint.flow.arguments import Arguments, Handler, name_called
 from gradlint.flow.attributes import has_attribute, set_attribute
-from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.interpreter import Interpreter, in_turn
+from gradlint.flow.members import rearranged_set, written_name
 from gradlint.flow.objects import (
     BoundMethod,
     HeapObject,
@@ -16,7 +17,9 @@ from gradlint.flow.objects import (
     Super,
     Transformed,
 )
-from gradlint.flow.sequences import element_of, extend_container, forget_positions, known_elements, one_of_run, runs_of
+from gradlint.flow.pairing import note_zip
+from gradlint.flow.runs import in_step, note_many, one_of_run, runs_of
+from gradlint.flow.sequences import element_of, extend_container, forget_positions, known_elements
 from gradlint.flow.values import Fill, Kind, Value, alternatives
 
 
@@ -65,6 +68,15 @@ def make_dict(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     return it.container("dict", Items(tuple(elements), None, exact=False), node)
 
 
+def from_keys(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+    """`dict.fromkeys(keys, value)`: one and the same value for each key."""
+    keys = known_elements(it, arguments.positional[0]) if arguments.positional else None
+    value = arguments.positional[1] if len(arguments.positional) > 1 else it.fresh(Kind.LITERAL, node, ref=None)
+    if keys is None or not all(each.kind is Kind.LITERAL for each in keys):
+        return it.container("dict", Items((value,), None, exact=False), node)
+    return it.container("dict", Items((value,) * len(keys), tuple(each.ref for each in keys)), node)
+
+
 def _lazy_type(arguments: Arguments) -> str:
     """`zip` and `filter` of a generator are as lazy as that."""
     lazy = any(value.kind is Kind.CONTAINER and value.ref.type == "generator" for value in arguments.every())
@@ -90,16 +102,25 @@ def zip_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
             exact = True
         made = [it.container("tuple", Items((each,), None, exact=False)) for each in columns]
         return it.list_of(made, node, exact=exact)
+    note_zip(it, arguments, node)
+    zipped = _zipped(it, arguments, node)
+    zipped.ref.lazy = True
+    return zipped
+
+
+def _zipped(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     known = [known_elements(it, value) for value in arguments.positional]
     if known and all(each is not None for each in known):
         listed = [each for each in known if each is not None]
         rows = [it.tuple_of(row, node) for row in zip(*listed, strict=False)]
         return it.container(_lazy_type(arguments), Items(tuple(rows)), node)
     runs = [runs_of(it, value) for value in arguments.positional]
-    aligned = [each for each in runs if each is not None]
-    if aligned and len(aligned) == len(runs) and len({len(each) for each in aligned}) == 1:
-        # In step as far as can be seen: a symbolic set of variables meets the gradients of as many.
-        rows = [it.tuple_of([one_of_run(it, each, node) for each in row], node) for row in zip(*aligned, strict=True)]
+    listed_runs = [each for each in runs if each is not None]
+    aligned = in_step(it, listed_runs, node) if listed_runs and len(listed_runs) == len(runs) else None
+    if aligned:
+        rows = [it.tuple_of([one_of_run(it, each, node) for each in row], node) for row in aligned]
+        for row, made in zip(aligned, rows, strict=True):
+            note_many(it, row[0], [made])
         return it.container(_lazy_type(arguments), Items(tuple(rows), None, exact=False, ordered=True), node)
     row_ = it.tuple_of([element_of(it, value, node) for value in arguments.positional], node)
     return it.container(_lazy_type(arguments), Items((row_,), None, exact=False), node)
@@ -115,7 +136,16 @@ def enumerate_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Valu
     runs = runs_of(it, arguments.positional[0])
     elements = runs if runs else [element_of(it, arguments.positional[0], node)]
     rows = [it.tuple_of((step_number(it, node), one_of_run(it, each, node)), node) for each in elements]
+    for run, made in zip(elements, rows, strict=True):
+        note_many(it, run, [made])
     return it.container("list", Items(tuple(rows), None, exact=False, ordered=bool(runs)), node)
+
+
+def length_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+    """`len(variables)`: a number that remembers whose length it is."""
+    made = it.plain(node)
+    made.label, made.operands = "len", tuple(arguments.every()[:1])
+    return made
 
 
 def step_number(it: Interpreter, node: ast.AST) -> Value:
@@ -130,7 +160,9 @@ def range_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     if numbers and len(numbers) == len(arguments.positional):
         values = range(*numbers) if len(numbers) <= 3 and (len(numbers) < 3 or numbers[2]) else range(0)
         if len(values) <= 8:
-            return it.list_of([it.fresh(Kind.LITERAL, node, ref=each) for each in values], node)
+            listed = it.list_of([it.fresh(Kind.LITERAL, node, ref=each) for each in values], node)
+            listed.label = "range"
+            return listed
     return step_number(it, node)
 
 
@@ -138,7 +170,32 @@ def reversed_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value
     known = known_elements(it, arguments.positional[0]) if arguments.positional else None
     if known is not None:
         return it.list_of(known[::-1], node)
-    return to_list("list")(it, arguments, node)
+    moved = _rearranged(it, arguments.positional[0], "reversed", node) if arguments.positional else None
+    return moved if moved is not None else to_list("list")(it, arguments, node)
+
+
+def _rearranged(it: Interpreter, value: Value, order: str, node: ast.AST) -> Value | None:
+    """A list of variables, or of their gradients, in another order."""
+    runs = runs_of(it, value)
+    if not runs or not all(each.kind is Kind.VARIABLES or each.of is not None for each in runs):
+        return None
+    moved: list[Value] = []
+    for each in runs if order != "reversed" else reversed(runs):
+        if any(
+            part.ref.bounds is not None for part in (each, each.of) if part is not None and part.kind is Kind.VARIABLES
+        ):
+            return None
+        if each.kind is Kind.VARIABLES:
+            moved.append(rearranged_set(it, each, order, node))
+        elif each.of is not None and each.of.kind is Kind.VARIABLES:
+            part = it.operation(node, (each,), label="tf.identity")
+            part.of = rearranged_set(it, each.of, order, node)
+            moved.append(part)
+        else:
+            moved.append(each)
+    if len(moved) > 1 and order != "reversed":
+        return None
+    return it.container("list", Items(tuple(moved), None, exact=False, ordered=True), node)
 
 
 def map_builtin(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
@@ -148,10 +205,14 @@ def map_builtin(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     known = [known_elements(it, each) for each in sequences]
     if all(each is not None and len(each) <= 8 for each in known):
         rows = zip(*[each for each in known if each is not None], strict=False)
-        made = tuple(it.call(function, Arguments(tuple(row)), node) for row in rows)
-        return it.container("generator", Items(made), node)
+        made = []
+        for row in rows:
+            with in_turn(it):
+                made.append(it.call(function, Arguments(tuple(row)), node))
+        return it.container("generator", Items(tuple(made)), node)
     row_ = tuple(element_of(it, each, node) for each in sequences)
-    one = it.call(function, Arguments(row_), node)
+    with in_turn(it):
+        one = it.call(function, Arguments(row_), node)
     return it.container("generator", Items((one,), None, exact=False), node)
 
 
@@ -302,10 +363,30 @@ def reflect(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
 
 
 def sorted_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+    if name_called(node) == "sorted" and isinstance(node, ast.Call) and arguments.positional:
+        order = ", ".join(["sorted", *(ast.unparse(each) for each in node.keywords)])
+        moved = _rearranged(it, arguments.positional[0], order, node) or _sorted_by_name(it, arguments, node)
+        if moved is not None:
+            return moved
     made = to_list("list")(it, Arguments(arguments.positional[:1]), node)
     if made.kind is Kind.CONTAINER and len(it.items(made).elements) > 1:
         forget_positions(it, made)
     return made
+
+
+def _sorted_by_name(it: Interpreter, arguments: Arguments, node: ast.Call) -> Value | None:
+    """`sorted(variables, key=lambda v: v.name)` where all names are written out."""
+    key = next((each.value for each in node.keywords if each.arg == "key"), None)
+    known = known_elements(it, arguments.positional[0])
+    if not known or len(node.keywords) != 1 or not isinstance(key, ast.Lambda):
+        return None
+    if not isinstance(key.body, ast.Attribute) or key.body.attr != "name" or not isinstance(key.body.value, ast.Name):
+        return None
+    names = [written_name(each) if each.kind is Kind.VARIABLE else None for each in known]
+    if None in names:
+        return None
+    pairs = sorted(zip(map(str, names), range(len(known)), strict=True))
+    return it.list_of([known[place] for _, place in pairs], node)
 
 
 def method_type(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:

@@ -9,9 +9,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
+from gradlint.flow.certainty import is_slice_of_weight, variable_behind
 from gradlint.flow.events import Rebinding, VariableAugmented, VariableRebound
 from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.members import LAYER_VARIABLES
 from gradlint.flow.objects import Variable
+from gradlint.flow.scopes import names_of
 from gradlint.flow.values import How, Kind, Value, alternatives
 
 #: What tf.Variable refuses; `//=`, `%=` and `@=` bind the name anew (TensorFlow 2.21: fixtures/GL212).
@@ -50,14 +53,25 @@ def note_name(it: Interpreter, name: str, old: Value | None, new: Value, stateme
     scope = it.frame.function.node if it.frame.function is not None else it.tree
     if isinstance(scope, ast.Lambda) or name in it.frame.names.nonlocal_:
         return
+    if _is_sliced(old) and _meets(new, lambda each: each is old) and _is_dead_store(scope, name, statement):
+        it.note(VariableRebound, statement, name, Rebinding.SLICED, None)
+        return
     held = _held(old)
-    if held is not None and _is_never_read(scope, name, statement, parameters_too=held is Kind.VARIABLE):
+    if held is None:
+        return
+    asked = (id(statement), name, held is Kind.VARIABLE)
+    if asked not in it.never_read:
+        it.never_read[asked] = _is_never_read(scope, name, statement, parameters_too=held is Kind.VARIABLE)
+    if it.never_read[asked]:
         it.note(VariableRebound, statement, name, Rebinding.LOST, held)
 
 
 def note_attribute(it: Interpreter, name: str, old: Value | None, new: Value, statement: ast.stmt) -> None:
     """`self.w = self.w - rate * gradient`."""
     if old is not None and old is not new and _is_computed(new):
+        if _is_sliced(old) and _meets(new, lambda each: each is old) and not _reads_attribute(it, name, statement):
+            it.note(VariableRebound, statement, name, Rebinding.SLICED, None)
+            return
         _note_kept(it, name, old, new, statement)
 
 
@@ -95,6 +109,48 @@ def _meets(value: Value, wanted: Callable[[Value], bool]) -> bool:
     return False
 
 
+def _is_sliced(old: Value) -> bool:
+    """Whether this is a slice of a variable (or of a layer's weight), and no variable itself."""
+    if is_slice_of_weight(old):
+        return True
+    if old.how is How.OPERATION and old.label in ("tf.split", "tf.unstack") and old.inputs:
+        return old.inputs[0].kind is Kind.VARIABLE
+    return old.kind is Kind.TENSOR and old.label == "[]" and variable_behind(old) is not None
+
+
+def _is_dead_store(scope: ast.AST, name: str, statement: ast.stmt) -> bool:
+    """Whether nothing reads the name after the statement, next turns of its loops included."""
+    if _reads_later(scope, name):
+        return False
+    reads = list(_reads(scope, name, statement))
+    if any(each.id != name or not _is_before(each, statement) for each in reads):
+        return False
+    stores = [
+        each
+        for each in ast.walk(scope)
+        if isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Store)
+    ]
+    for loop in ast.walk(scope):
+        if not isinstance(loop, ast.For | ast.While) or not _contains(loop, statement):
+            continue
+        inside = [each for each in reads if _contains(loop, each)]
+        first = [each for each in stores if _contains(loop, each) and not _contains(statement, each)]
+        if any(not any(_is_before(store, read) for store in first) for read in inside):
+            return False
+        if not first:
+            return False  # the next turn changes the copy further: it may be meant to be one
+    return True
+
+
+def _reads_attribute(it: Interpreter, name: str, statement: ast.stmt) -> bool:
+    last = name.rpartition(".")[2]
+    own = {id(each) for each in ast.walk(statement)}
+    return any(
+        isinstance(each, ast.Attribute) and each.attr == last and isinstance(each.ctx, ast.Load) and id(each) not in own
+        for each in ast.walk(it.tree)
+    )
+
+
 def _held(old: Value) -> Kind | None:
     """VARIABLE or TENSOR when the name surely held such a thing."""
     ways = alternatives(old, 16)
@@ -110,6 +166,8 @@ def _held(old: Value) -> Kind | None:
 def _is_variable(value: Value) -> bool:
     if value.kind is Kind.VARIABLE:
         return True
+    if value.how is How.PART and isinstance(value.node, ast.Attribute) and value.node.attr in LAYER_VARIABLES:
+        return True
     return value.how is How.PART and bool(value.inputs) and value.inputs[0].kind is Kind.VARIABLES
 
 
@@ -117,7 +175,7 @@ def _is_never_read(scope: ast.AST, name: str, statement: ast.stmt, *, parameters
     """Whether a loop name (or parameter) is bound here for the last time, and nothing reads it afterwards."""
     loops = [each for each in ast.walk(scope) if isinstance(each, ast.For | ast.While) and _contains(each, statement)]
     binding = [loop for loop in loops if isinstance(loop, ast.For) and _binds(loop.target, name)]
-    if len(binding) > 1 or (not isinstance(scope, ast.Module) and _reads_later(scope, name)):
+    if len(binding) > 1 or _reads_later(scope, name):
         return False
     around = [loop for loop in loops if loop not in binding and (not binding or _contains(loop, binding[0]))]
     earlier = _read_element(scope, name, statement) if parameters_too and not binding else None
@@ -150,7 +208,7 @@ def _read_element(scope: ast.AST, name: str, statement: ast.stmt) -> ast.stmt | 
             if isinstance(block, list) and statement in block:
                 before = block[: block.index(statement)]
                 found = next((each for each in before if isinstance(each, ast.Assign) and _assigns(each, name)), None)
-                return found if found is not None and isinstance(found.value, ast.Subscript) else None
+                return found if found is not None and isinstance(found.value, ast.Subscript | ast.Attribute) else None
     return None
 
 
@@ -161,6 +219,8 @@ def _assigns(statement: ast.Assign, name: str) -> bool:
 def _reads_later(scope: ast.AST, name: str) -> bool:
     """Whether a function or lambda inside the scope reads the name, which happens whenever that is called."""
     inner = [each for each in ast.walk(scope) if isinstance(each, ast.FunctionDef | ast.Lambda) and each is not scope]
+    if isinstance(scope, ast.Module):
+        inner = [each for each in inner if name not in names_of(each).local]  # a name of its own
     return any(isinstance(each, ast.Name) and each.id == name for function in inner for each in ast.walk(function))
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ast
 
+from gradlint.knowledge.pure_functions import ARITHMETIC, BEGINS_LINE, CHANGING, SHAPING
+
 #: Attributes and names whose call differentiates, or trains.
 DIFFERENTIATES = frozenset(
     {
@@ -26,7 +28,21 @@ DIFFERENTIATES = frozenset(
     }
 )
 #: What makes the function that it stands in worth running, and its callers no more than they were.
-JUDGED_ALONE = frozenset({"compile"})
+JUDGED_ALONE = frozenset(
+    {
+        "compile",
+        "minimize",
+        "assign",
+        "apply_gradients",
+        "scatter_nd_update",
+        "scatter_nd_sub",
+        "scatter_nd_add",
+        "scatter_update",
+        "scatter_sub",
+        "scatter_add",
+        "tensor_scatter_nd_update",
+    }
+)
 
 #: What makes a file worth interpreting: bytes searched before anything is parsed for flow.
 TRIGGERS = (
@@ -41,6 +57,24 @@ TRIGGERS = (
     ".jacobian(",
     "tf.custom_gradient",
     "tensorflow.custom_gradient",
+    "apply_gradients",
+    "get_weights()",
+    "TensorArray",
+    "scatter_",
+    "assign_sub(",
+    "assign_add(",
+    ".assign(",
+    ".trainable = ",
+    "] = ",
+    "] -= ",
+    "] += ",
+    "] *= ",
+    "] /= ",
+    "clip_by_",
+    "tf.where(",
+    "(lr=",
+    ", lr=",
+    ".lr = ",
 )
 #: Where a word alone would find too much: in a loop's head these say that it runs over variables or pairs.
 _LOOPED_OVER = ("zip(", "variables", "weights")
@@ -51,7 +85,9 @@ _COMPILE_REACH, _BODY_REACH = 300, 2000
 
 def is_worth_running(text: str) -> bool:
     """Whether anything in the file could be judged. Searching comes before parsing anything for flow."""
-    return any(trigger in text for trigger in TRIGGERS) or _compiles_loss(text) or _loops_over_variables(text)
+    if any(trigger in text for trigger in TRIGGERS) or _compiles_loss(text) or _loops_over_variables(text):
+        return True
+    return BEGINS_LINE(text) is not None
 
 
 def _compiles_loss(text: str) -> bool:
@@ -88,6 +124,14 @@ _MUTATORS = frozenset(
     {"append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "add", "appendleft", "popleft"}
 )
 _SETS = frozenset({"trainable_variables", "trainable_weights", "variables", "weights"})
+
+
+def _base_of(node: ast.expr) -> ast.expr:
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node
+
+
 Def = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
@@ -112,6 +156,58 @@ def _rebinds_variables(loop: ast.For) -> bool:
     return False
 
 
+def _assigns_to_slice(node: ast.Call) -> bool:
+    """`v[i].assign_sub(x)`, `tf.gather(v, i).assign(x)`."""
+    function = node.func
+    return (
+        isinstance(function, ast.Attribute)
+        and function.attr in ("assign", "assign_add", "assign_sub")
+        and isinstance(function.value, ast.Subscript | ast.Call)
+    )
+
+
+def _drops_result(statement: ast.Expr) -> bool:
+    """A call of something like `tf.where(...)` as a statement."""
+    function = statement.value.func if isinstance(statement.value, ast.Call) else None
+    return isinstance(function, ast.Attribute) and function.attr in CHANGING | SHAPING | ARITHMETIC
+
+
+_ARRAY_ROOTS = frozenset(
+    {"np", "numpy", "list", "dict", "defaultdict", "collections", "OrderedDict", "sorted", "jnp", "torch"}
+)
+
+
+def _is_tensor_like(node: ast.Subscript) -> bool:
+    """`x[:, i] = ...`: nothing but an array or a tensor is indexed so."""
+    if not isinstance(node.slice, ast.Tuple):
+        return False
+    return any(isinstance(each, ast.Slice) or ast.unparse(each) == "..." for each in node.slice.elts)
+
+
+def _may_make_tensor(node: ast.expr) -> bool:
+    """Whether an expression could be a tensor: a call of something else than NumPy and the built-in containers."""
+    while isinstance(node, ast.BinOp):
+        node = node.left
+    if not isinstance(node, ast.Call):
+        return isinstance(node, ast.Attribute)
+    root: ast.expr = node.func
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    return not (isinstance(root, ast.Name) and root.id in _ARRAY_ROOTS)
+
+
+def _sets_for_training(node: ast.Attribute) -> bool:
+    """`layer.trainable = ...`, `optimizer.lr`, or an attribute of `self.model` that a callback sets."""
+    if isinstance(node.ctx, ast.Load):
+        return node.attr == "lr"
+    of_model = isinstance(node.value, ast.Attribute) and node.value.attr == "model"
+    return node.attr in _SET_FOR_TRAINING or of_model
+
+
+#: Attributes of layers and optimizers that say how to train.
+_SET_FOR_TRAINING = frozenset({"trainable", "lr"})
+
+
 class Relevance:
     """What one walk of a module shows: who differentiates, who assigns which attribute."""
 
@@ -122,16 +218,21 @@ class Relevance:
         self.gradient_calls: list[ast.Call] = []
         self.regularises = False  # some layer of the file may add losses of its own, or they are read
         self.adds_losses = self.has_regularizers = False  # the same, of what is written in the file
-        self.watches = False
+        self.regularises_by_hand = False
+        self.watches = self.reads_watched = self.reads_trainable = False
+        self.weight_names: set[str] = set()
+        self.names_weights_by_code = False
         self._assignments: dict[str, int] = {}  # outside `__init__` and `build`, by last name
         self._direct: set[ast.AST] = set()
         self._alone: set[ast.AST] = set()
         self._called: dict[ast.AST, set[str]] = {}
         self._defs: list[tuple[ast.AST, str]] = []
         self._aliases: set[str] = set()
+        self._items_assigned: dict[ast.AST, list[ast.Subscript]] = {}
         self._reads: dict[ast.AST, tuple[str, ...]] = {}
         self._module_assigned: dict[str, int] = {}
         self._walk(tree)
+        self._add_item_assigners()
         self.relevant = self._propagate() | self._alone
 
     def _walk(self, tree: ast.Module) -> None:
@@ -154,6 +255,12 @@ class Relevance:
                 if node.attr == "custom_gradient" and isinstance(node.value, ast.Name):
                     if node.value.id in ("tf", "tensorflow"):
                         self._alone.update(owners)
+                if node.attr.endswith("_regularizer") and isinstance(node.ctx, ast.Load):
+                    self.regularises_by_hand = True
+                if node.attr == "trainable" and isinstance(node.ctx, ast.Load):
+                    self.reads_trainable = True
+                if _sets_for_training(node):
+                    self._alone.update(owners)
                 if not isinstance(node.ctx, ast.Load) and not init:
                     self.assigned_outside_init.add(node.attr)
                     self._assignments[node.attr] = self._assignments.get(node.attr, 0) + 1
@@ -164,25 +271,11 @@ class Relevance:
                 if isinstance(node.ctx, ast.Store) and len(owners) == 1:
                     self._module_assigned[node.id] = self._module_assigned.get(node.id, 0) + 1
             elif isinstance(node, ast.Call):
-                function = node.func
-                if any("regularizer" in (each.arg or "") for each in node.keywords):
-                    self.regularises = self.adds_losses = self.has_regularizers = True
-                if _asks_gradient(node):
-                    self.gradient_calls.append(node)
-                if (
-                    isinstance(function, ast.Attribute)
-                    and function.attr in _MUTATORS
-                    and isinstance(function.value, ast.Attribute)
-                    and not init
-                ):
-                    self.assigned_outside_init.add(function.value.attr)
-                elif isinstance(function, ast.Name) and function.id == "setattr" and len(node.args) > 1:
-                    name_node = node.args[1]
-                    if isinstance(name_node, ast.Constant) and isinstance(name_node.value, str):
-                        self.assigned_outside_init.add(name_node.value)
+                self._called_here(node, owners, init)
+            elif isinstance(node, ast.Expr) and _drops_result(node):
+                self._alone.update(owners[1:])
             elif isinstance(node, ast.Subscript):
-                if not isinstance(node.ctx, ast.Load) and isinstance(node.value, ast.Attribute) and not init:
-                    self.assigned_outside_init.add(node.value.attr)
+                self._subscripted(node, owners, init)
             elif isinstance(node, ast.For) and _rebinds_variables(node):
                 self._alone.update(owners)
             elif isinstance(node, ast.Global):
@@ -191,11 +284,69 @@ class Relevance:
             stack.extend((child, owners, init) for child in ast.iter_child_nodes(node))
         self.rebound_globals.update(name for name, count in self._module_assigned.items() if count > 1)
 
+    def _called_here(self, node: ast.Call, owners: tuple[ast.AST, ...], init: bool) -> None:
+        function = node.func
+        last = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+        if last in ("add_weight", "Variable", "add_variable"):
+            self._weight_named(node)
+        if any("regularizer" in (each.arg or "") for each in node.keywords):
+            self.regularises = self.adds_losses = self.has_regularizers = True
+        if _assigns_to_slice(node):
+            self._alone.update(owners)
+        if _asks_gradient(node):
+            self.gradient_calls.append(node)
+        if (
+            isinstance(function, ast.Attribute)
+            and function.attr in _MUTATORS
+            and isinstance(function.value, ast.Attribute)
+            and not init
+        ):
+            self.assigned_outside_init.add(function.value.attr)
+        elif isinstance(function, ast.Name) and function.id == "setattr" and len(node.args) > 1:
+            name_node = node.args[1]
+            if isinstance(name_node, ast.Constant) and isinstance(name_node.value, str):
+                self.assigned_outside_init.add(name_node.value)
+
+    def _weight_named(self, node: ast.Call) -> None:
+        """Remember what a weight is called, where that is written out."""
+        given = [each.value for each in node.keywords if each.arg == "name"]
+        given += [each for each in node.args if isinstance(each, ast.Constant | ast.JoinedStr)]
+        for each in given:
+            if isinstance(each, ast.Constant):
+                if isinstance(each.value, str):
+                    self.weight_names.add(each.value)
+            else:
+                self.names_weights_by_code = True
+
+    def _subscripted(self, node: ast.Subscript, owners: tuple[ast.AST, ...], init: bool) -> None:
+        if isinstance(node.ctx, ast.Store) and len(owners) > 1:
+            self._items_assigned.setdefault(owners[-1], []).append(node)
+        if not isinstance(node.ctx, ast.Load) and isinstance(node.value, ast.Attribute) and not init:
+            self.assigned_outside_init.add(node.value.attr)
+
+    def _add_item_assigners(self) -> None:
+        """Functions that assign to an item of what they made themselves, and what could be a tensor."""
+        for function, stores in self._items_assigned.items():
+            of_optimizer = getattr(function, "name", "") == "update_step"
+            if of_optimizer or any(isinstance(_base_of(node), ast.Attribute | ast.Call) for node in stores):
+                self._alone.add(function)
+                continue
+            if any(_is_tensor_like(node) for node in stores):
+                self._alone.add(function)
+                continue
+            written = {base.id for node in stores if isinstance(base := _base_of(node), ast.Name)}
+            for node in ast.walk(function):
+                if isinstance(node, ast.Assign) and _may_make_tensor(node.value):
+                    if any(isinstance(left, ast.Name) and left.id in written for left in node.targets):
+                        self._alone.add(function)
+                        break
+
     def _name_used(self, name: str, owners: tuple[ast.AST, ...]) -> None:
         self.regularises = self.regularises or name in ("add_loss", "losses", "regularizers")
         self.has_regularizers = self.has_regularizers or name == "regularizers"
         self.adds_losses = self.adds_losses or name in ("add_loss", "regularizers")
         self.watches = self.watches or name == "watch"
+        self.reads_watched = self.reads_watched or name == "watched_variables"
         for owner in owners:
             self._called.setdefault(owner, set()).add(name)
         if name in DIFFERENTIATES:

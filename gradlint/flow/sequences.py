@@ -6,6 +6,8 @@ import ast
 from collections.abc import Callable
 
 from gradlint.flow.arguments import Arguments
+from gradlint.flow.constants import describe_item, write_array
+from gradlint.flow.indexed_slices import note_access
 from gradlint.flow.instances import bind_method, class_attribute
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.members import sliced_set, some_variable, symbolic_operation
@@ -13,6 +15,9 @@ from gradlint.flow.objects import (
     Container,
     Items,
 )
+from gradlint.flow.runs import item_of_runs, list_of_runs, part_of_runs, runs_of, with_item
+from gradlint.flow.slices import note_copy, note_item
+from gradlint.flow.tracing import note_number_read
 from gradlint.flow.values import Fill, How, Kind, Value, alternatives
 from gradlint.verdicts import Cause
 
@@ -45,16 +50,22 @@ def get_item(it: Interpreter, base: Value, index: Value, node: ast.AST) -> Value
         case Kind.VARIABLES:
             if index.kind is Kind.LITERAL and isinstance(index.ref, slice):
                 return sliced_set(it, base, index.ref, node)
-            return some_variable(it, base, node)
+            return _item_of_list(it, base, index, node) or some_variable(it, base, node)
         case Kind.TENSOR | Kind.VARIABLE:
-            return it.operation(node, (base,), label="[]", dead=_index_cut(index), dtype=base.dtype)
+            if base.of is not None and note_access(it, base, node, "TypeError"):
+                it.alive = False  # it raises
+            made = it.operation(node, (base,), label="[]", dead=_index_cut(index), dtype=base.dtype)
+            describe_item(it, base, index, made)
+            return made
         case Kind.SYMBOLIC:
             ref = symbolic_operation(it, (base,))
             return it.operation(node, (base,), label="[]", kind=Kind.SYMBOLIC, ref=ref)
         case Kind.UNKNOWN:
             return _unknown_item(it, base, index, node)
         case Kind.PLAIN | Kind.LITERAL:
-            return it.operation(node, (base,), label="[]", kind=Kind.PLAIN)
+            made = it.operation(node, (base,), label="[]", kind=Kind.PLAIN)
+            describe_item(it, base, index, made)
+            return made
         case Kind.INSTANCE:
             method = class_attribute(it, base.ref.cls, "__getitem__")
             if method is not None:
@@ -79,22 +90,37 @@ def _container_item(it: Interpreter, base: Value, index: Value, node: ast.AST) -
         key = index.ref
         if items.keys is not None:
             if key in items.keys:
-                return items.elements[items.keys.index(key)]
+                found = items.elements[items.keys.index(key)]
+                if it.tracing is not None and found.kind is Kind.LITERAL and isinstance(node, ast.expr):
+                    note_number_read(it, (base.ref.id, ("item", key)), ast.unparse(node), found)
+                return found
         elif isinstance(key, slice):
             if all(bound is None or isinstance(bound, int) for bound in (key.start, key.stop, key.step)):
                 return it.container(base.ref.type, Items(items.elements[key]), node)
         elif isinstance(key, int) and -len(items.elements) <= key < len(items.elements):
             return items.elements[key]
+    of_run = _item_of_list(it, base, index, node)
+    if of_run is not None:
+        return of_run
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
-        only = items.elements[0] if items.ordered and len(items.elements) == 1 else None
-        if only is not None and only.of is not None and only.of.kind is Kind.VARIABLES and isinstance(index.ref, slice):
-            part = it.operation(node, (only,), label="[]")
-            part.of = sliced_set(it, only.of, index.ref, node)
-            return it.container("list", Items((part,), None, exact=False, ordered=True), node)
         return it.container("list", Items(items.elements, None, exact=False), node)
     if base.ref.type == "dict" and items.elements:
         return it.join(list(items.elements))  # any of its values
     return element_of(it, base, node)
+
+
+def _item_of_list(it: Interpreter, base: Value, index: Value, node: ast.AST) -> Value | None:
+    """One place or a part of an ordered list whose length is not known."""
+    runs = runs_of(it, base)
+    if not runs:
+        return None
+    if index.kind is Kind.LITERAL and type(index.ref) is int:
+        return item_of_runs(it, runs, index.ref, node)
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice) and len(index.operands) == 3:
+        bounds = tuple(None if each.kind is Kind.LITERAL and each.ref is None else each for each in index.operands)
+        part = part_of_runs(it, runs, bounds, node)
+        return None if part is None else list_of_runs(it, part, node)
+    return None
 
 
 def _unknown_item(it: Interpreter, base: Value, index: Value, node: ast.AST) -> Value:
@@ -108,21 +134,14 @@ def _unknown_item(it: Interpreter, base: Value, index: Value, node: ast.AST) -> 
     return part if written is None else it.join([written, part])
 
 
-def runs_of(it: Interpreter, value: Value) -> list[Value] | None:
-    """The elements of a list in order, a symbolic set standing for all of its own; None where that is not known."""
-    if value.kind is Kind.VARIABLES:
-        return [value]
-    if value.kind is not Kind.CONTAINER or value.ref.type in ("dict", "set"):
+def consume(it: Interpreter, value: Value, node: ast.AST) -> ast.AST | None:
+    """Something goes through a list; where a `zip` was gone through before, the place where."""
+    if value.kind is not Kind.CONTAINER or not value.ref.lazy or it.arms:
         return None
-    items = it.items(value)
-    if items.exact:
-        return None if any(each.kind is Kind.VARIABLES for each in items.elements) else list(items.elements)
-    return list(items.elements) if items.ordered else None
-
-
-def one_of_run(it: Interpreter, run: Value, node: ast.AST) -> Value:
-    """Any one element of what a run stands for."""
-    return some_variable(it, run, node) if run.kind is Kind.VARIABLES else run
+    key = (value.ref.id, "<consumed>")
+    before = it.store.get(key)
+    it.store.set(key, it.fresh(Kind.LITERAL, node, ref=True))
+    return before.node if before is not None and it.joined == 0 else None
 
 
 def set_item(it: Interpreter, base: Value, index: Value, value: Value, node: ast.AST) -> None:
@@ -131,9 +150,12 @@ def set_item(it: Interpreter, base: Value, index: Value, value: Value, node: ast
     if not ways:
         it.escape(value)
         return
+    if note_item(it, ways, node):
+        it.alive = False  # it raises
+        return
     for way in ways:
         if way.kind is Kind.CONTAINER:
-            _set_container_item(it, way, index, value, certain=len(ways) == 1)
+            _set_container_item(it, way, index, value, node, certain=len(ways) == 1)
         elif way.kind is Kind.INSTANCE and (method := class_attribute(it, way.ref.cls, "__setitem__")) is not None:
             it.call(bind_method(it, method, way, node), Arguments((index, value)), node)
         elif way.kind is Kind.UNKNOWN:
@@ -143,6 +165,8 @@ def set_item(it: Interpreter, base: Value, index: Value, value: Value, node: ast
                 it.store.set(key, value)
                 it.written_at[key] = it.tick()
         elif way.kind is Kind.PLAIN:
+            note_copy(it, way, node)
+            write_array(it, way, value)
             if value.kind not in (Kind.LITERAL, Kind.SYMBOL):
                 stored = it.plain(node, (value,), Cause.LEFT_TENSORFLOW, "array item")
                 way.inputs = (*way.inputs, stored)
@@ -150,7 +174,9 @@ def set_item(it: Interpreter, base: Value, index: Value, value: Value, node: ast
             it.escape(value)
 
 
-def _set_container_item(it: Interpreter, base: Value, index: Value, value: Value, *, certain: bool) -> None:
+def _set_container_item(
+    it: Interpreter, base: Value, index: Value, value: Value, node: ast.AST, *, certain: bool
+) -> None:
     it.stored.setdefault(value.serial, it.frame)
     items = it.items(base)
     if certain and items.exact and index.kind is Kind.LITERAL:
@@ -168,6 +194,12 @@ def _set_container_item(it: Interpreter, base: Value, index: Value, value: Value
         if items.keys is None and isinstance(key, int) and -len(elements) <= key < len(elements):
             elements[key] = value
             it.set_items(base, Items(tuple(elements)))
+            return
+    if certain and index.kind is Kind.LITERAL and type(index.ref) is int and base.ref.type == "list":
+        runs = runs_of(it, base)
+        written = with_item(it, runs, index.ref, value, node) if runs else None
+        if written is not None:
+            it.set_items(base, Items(tuple(written), None, exact=False, ordered=True))
             return
     it.set_items(base, Items((*items.elements, value), None, exact=False))
 
@@ -213,6 +245,10 @@ def element_of(it: Interpreter, value: Value, node: ast.AST) -> Value:
     if is_split(value):
         return each_way(it, value, lambda way: element_of(it, way, node), node)
     match value.kind:
+        case Kind.CONTAINER if value.label == "range":
+            number = it.plain(node)
+            number.fill = Fill.INDEX
+            return number
         case Kind.CONTAINER:
             items = it.items(value)
             container: Container = value.ref

@@ -17,7 +17,7 @@ from gradlint.flow.objects import (
 from gradlint.flow.relevance import Relevance
 from gradlint.flow.scopes import Frame, Names, Scope, names_of
 from gradlint.flow.store import Delta, Key, Store
-from gradlint.flow.values import How, Kind, Value
+from gradlint.flow.values import Fill, How, Kind, Value
 
 #: Evaluations (never seconds, so that every machine reports the same).
 FUEL_PER_ENTRY = 60_000
@@ -54,6 +54,9 @@ class Note:
     detail: tuple[Any, ...] = ()
     # what happened before, in the order of running: what, and where
     steps: tuple[tuple[str, ast.AST], ...] = ()
+    after: tuple[tuple[str, ast.AST], ...] = ()
+    # asked when the run is over: whether nothing seen later speaks against it
+    holds: Callable[[], bool] | None = None
 
 
 @dataclass(eq=False)
@@ -100,6 +103,51 @@ class State:
     doubt: int = 0
     joined: int = 0
     loop_depth: int = 0
+    # what optimizers were given
+    applied: list[Value] = field(default_factory=list)
+    # graphs that were made, by function and object; the one that is being made; models fitted, and what they train
+    traced: dict[tuple[int, int], Any] = field(default_factory=dict)
+    tracing: Any = None
+    trainable_sets: list[Any] = field(default_factory=list)
+    callback_functions: set[ast.AST] = field(default_factory=set)
+    fits: dict[int, tuple[int, ast.AST]] = field(default_factory=dict)
+    fit_members: dict[int, dict[int, bool | None]] = field(default_factory=dict)
+    # an id taken at the start of the running turn of a loop, and of the turn in which an optimizer was made
+    turn: int = 0
+    made_in: dict[int, tuple[int, Frame]] = field(default_factory=dict)
+    # what optimizers were built with: ids of variables and layers, and where
+    built_with: dict[int, Any] = field(default_factory=dict)
+    # methods that were called on a variable, by its id; whether `assign` was called on something unknown
+    assigned: dict[int, set[str]] = field(default_factory=dict)
+    assigns_unknown: bool = False
+    # by optimizer and variable: what the masks of the gradients applied so far were
+    never_read: dict[tuple[int, str, bool], bool] = field(default_factory=dict)  # what `rebinding.py` knows of the text
+    none_filtered: dict[ast.AST, ast.AST] = field(default_factory=dict)  # gradient call -> where None are left out
+    spent: dict[int, set[int]] = field(default_factory=dict)  # call -> serials of gradients that were applied there
+    mask_history: dict[tuple[int, object], list[frozenset[Fill]]] = field(default_factory=dict)
+    # the variable that a mask was made for, by its serial; variables that are decayed by hand; the clock of this turn
+    meant_for: dict[int, Value] = field(default_factory=dict)
+    decayed: set[object] = field(default_factory=set)
+    mask_written: set[int] = field(default_factory=set)
+    losses_used: bool = False  # some target holds what layers add to the loss
+    turn_clock: int = 0
+    # arms of branches that are being run
+    arms: int = 0
+    # lookups along another axis than the first, or with batches: their gradients are dense
+    dense_lookups: set[int] = field(default_factory=set)
+    # the generator that is evaluated next is the argument of a call, which goes through it at once
+    goes_through: bool = False
+    # calls of one of several alternatives
+    choosing: int = 0
+    # the subscript of an augmented assignment that is being run
+    augmenting: ast.AST | None = None
+    # names that loops of the module bind
+    loop_names: set[str] = field(default_factory=set)
+    # enclosing branches whose test depends on the number of steps, and arrays written to in such a branch
+    timed: int = 0
+    many: set[int] = field(default_factory=set)  # serials of elements that stand for as many as a set of variables has
+    timed_values: set[int] = field(default_factory=set)
+    timed_keys: set[Key] = field(default_factory=set)
     perhaps_cached: dict[Key, Value] = field(default_factory=dict)
     # enclosing blocks whose author expects an error
     expected: int = 0
@@ -119,6 +167,7 @@ class State:
     numpy_behaviour: bool = False
     registers_gradients: bool = False
     never_traces: bool = False
+    runs_eagerly: bool = False
     differentiable: frozenset[str] = frozenset()
     nondifferentiable: frozenset[str] = frozenset()
     open_code: bool = False
@@ -180,9 +229,12 @@ class State:
         *detail: Any,
         certain: bool = True,
         steps: tuple[tuple[str, ast.AST], ...] = (),
+        after: tuple[tuple[str, ast.AST], ...] = (),
+        holds: Callable[[], bool] | None = None,
+        frame: Frame | None = None,
     ) -> None:
-        """Remember something that was seen here."""
-        self.notes.append(Note(event, node, self.frame, certain, detail, steps))
+        """Remember something that was seen here, or in another frame."""
+        self.notes.append(Note(event, node, frame or self.frame, certain, detail, steps, after, holds))
 
     def names_of(self, scope: Scope) -> Names:
         """The names that a scope binds, remembered for this file."""

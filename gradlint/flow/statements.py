@@ -12,10 +12,14 @@ from gradlint.flow.branches import run_if, run_match, run_try
 from gradlint.flow.classes import define_class
 from gradlint.flow.contexts import enter_context
 from gradlint.flow.definitions import run_def, run_import, run_import_from
+from gradlint.flow.dropped import note_dropped
+from gradlint.flow.expressions import arguments_of
 from gradlint.flow.interpreter import Interpreter, expecting_errors
 from gradlint.flow.loops import run_break, run_continue, run_for, run_while
 from gradlint.flow.names import bind_name
-from gradlint.flow.values import Value
+from gradlint.flow.slices import note_call_on_copy
+from gradlint.flow.unused_changes import note_dropped_change
+from gradlint.flow.values import Kind, Value
 
 # Any: the table pairs each kind of node with a function for just that kind.
 Statement = Callable[[Interpreter, Any], None]
@@ -34,7 +38,7 @@ def run_body(it: Interpreter, body: Sequence[ast.stmt]) -> None:
 
 def run_return(it: Interpreter, node: ast.Return) -> None:
     value = it_none(it, node) if node.value is None else it.evaluate(node.value)
-    if it.calls:
+    if it.calls and it.alive:  # not where evaluating the value raises
         exits = it.calls[-1]
         exits.returns.append((value, it.capture(exits, exits.level)))
     it.alive = False
@@ -44,6 +48,9 @@ def run_raise(it: Interpreter, node: ast.Raise) -> None:
     if node.exc is not None:
         it.evaluate(node.exc)
     it.alive = False
+
+
+_EXPECTING = ("raises", "assertRaises", "assertRaisesRegex", "suppress", "assert_raises", "assert_raises_regex")
 
 
 def run_with(it: Interpreter, node: ast.With | ast.AsyncWith) -> None:
@@ -66,7 +73,7 @@ def _run_with_items(it: Interpreter, items: list[ast.withitem], node: ast.With |
         if item.optional_vars is not None:
             assign(it, item.optional_vars, entered)
 
-    tells = name_called(item.context_expr) in ("raises", "assertRaises", "assertRaisesRegex", "suppress")
+    tells = name_called(item.context_expr) in _EXPECTING
     enter_context(
         it,
         manager,
@@ -83,7 +90,17 @@ def _tape_name(item: ast.withitem) -> str:
 
 
 def run_expression(it: Interpreter, node: ast.Expr) -> None:
-    it.evaluate(node.value)
+    if not isinstance(node.value, ast.Call):
+        value = it.evaluate(node.value)
+        if isinstance(node.value, ast.ListComp):
+            note_dropped_change(it, value, node.value)
+        return
+    note_call_on_copy(it, node.value)
+    function = it.evaluate(node.value.func)
+    result = it.call(function, arguments_of(it, node.value), node.value)
+    note_dropped(it, function, result, node.value)
+    if function.kind is Kind.FUNCTION or (function.kind is Kind.SYMBOL and function.ref == "builtins.map"):
+        note_dropped_change(it, result, node.value)
 
 
 def run_assert(it: Interpreter, node: ast.Assert) -> None:

@@ -41,6 +41,10 @@ def call_tape_method(it: Interpreter, receiver: Value, name: str, arguments: Arg
             from gradlint.flow.objects import LibraryObject
 
             return it.fresh(Kind.LIBRARY, node, ref=LibraryObject(it.new_id(), "tape.stop_recording", (receiver,)))
+        case "watched_variables":
+            watched = it.parameter("watched_variables", node)
+            watched.because = "what the tape watched is not followed"
+            return watched
         case "reset":
             reset(it, tape)
             return it.plain(node)

@@ -7,15 +7,20 @@ from collections.abc import Iterator, Sequence
 
 from gradlint.flow.arguments import Arguments, Handler
 from gradlint.flow.asking import ask_unknown, gradients_like
+from gradlint.flow.certainty import is_surely_tensor
+from gradlint.flow.constants import describe_method, describe_variable
 from gradlint.flow.descent import CHOICES, PRODUCTS, QUOTIENTS, SUMS, gradient_of
 from gradlint.flow.dtypes import kept_dtype, literal_dtype, named_dtype
+from gradlint.flow.indexed_slices import is_indexed
 from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.masks import note_product
 from gradlint.flow.members import symbolic_operation
 from gradlint.flow.objects import (
     Items,
     LibraryObject,
     Variable,
 )
+from gradlint.flow.update_events import ClipMisused
 from gradlint.flow.values import DType, How, Kind, Value, is_bare
 from gradlint.knowledge.effects import Effect, effect_of
 from gradlint.knowledge.measured import DtypeClass
@@ -34,6 +39,8 @@ def apply_effect(it: Interpreter, symbol: str, arguments: Arguments, node: ast.A
     if any(value.kind is Kind.FUNCTION for value in values):
         # An operation that is given a function may run it: nothing is known of the result.
         return it.opaque_call(node, values, f"`{symbol}` calls back", getter=False)
+    if symbol in ("tf.clip_by_norm", "tf.clip_by_value") and arguments.positional and not it.expected:
+        _note_list(it, symbol, arguments.positional[0], node)
     made = [_one_output(it, symbol, effect, number, arguments, node) for number in range(len(effect.causes))]
     if len(made) == 1:
         return made[0]
@@ -70,7 +77,22 @@ def _one_output(
     made = it.operation(node, live, label=symbol, dead=dead, dtype=dtype)
     if symbol in _KEEPS_OPERANDS:
         made.operands = tuple(arguments.every())
+        if symbol in PRODUCTS and len(arguments.positional) == 2:
+            note_product(it, *arguments.positional, node)
     return made
+
+
+def _note_list(it: Interpreter, symbol: str, given: Value, node: ast.AST) -> None:
+    """`tf.clip_by_norm` of a list of gradients."""
+    if given.kind is not Kind.CONTAINER or not any(each.of is not None for each in it.items(given).elements):
+        return
+    items = it.items(given)
+    if len(items.elements) > 1 or any(
+        each.of is not None and each.of.kind is Kind.VARIABLES for each in items.elements
+    ):
+        raises = "" if symbol.endswith("clip_by_value") else "InvalidArgumentError"
+        problem = "takes one tensor: a list is stacked into one, and raises InvalidArgumentError where shapes differ"
+        it.note(ClipMisused, node, symbol, problem, raises, certain=it.doubt == 0)
 
 
 _KEEPS_OPERANDS = PRODUCTS | QUOTIENTS | SUMS | CHOICES
@@ -124,10 +146,13 @@ def is_number(value: Value) -> bool:
 def plain_method(it: Interpreter, receiver: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:
     """A method of a Python or NumPy object: of numbers it makes numbers, of others nothing is known."""
     given = arguments.every()
-    if receiver.kind is Kind.PLAIN and not is_number(receiver) and any(map(may_hold, given)):
+    owner = receiver.operands[0] if receiver.operands else receiver
+    if receiver.kind is Kind.PLAIN and not (is_number(receiver) or is_number(owner)) and any(map(may_hold, given)):
         return it.opaque_call(node, (receiver, *given), f"`{name}` of an object that is not known", getter=True)
     label = f"np.ndarray.{name}" if receiver.kind is Kind.PLAIN and is_number(receiver) else f".{name}"
-    return plain_call(it, label, [receiver, *given], node)
+    made = plain_call(it, label, [receiver, *given], node)
+    describe_method(it, receiver, name, arguments, made)
+    return made
 
 
 def leave_tensorflow(label: str) -> Handler:
@@ -153,7 +178,8 @@ def variable_call(keras: bool, *, floats: bool = False) -> Handler:
         integer = told in (DType.INTEGER, DType.BOOL)
         made = Variable(it.new_id(), "", keras, known, node, integer=integer)
         value = it.fresh(Kind.VARIABLE, node, ref=made)
-        value.shape = initial.shape if initial is not None else None
+        if initial is not None:
+            describe_variable(it, value, initial, trained=known is not False)
         value.dtype = told if integer else DType.FLOAT
         if initial is not None:
             value.dead = tuple((leaf, Cause.STATE) for leaf in it.leaves(initial))
@@ -210,6 +236,9 @@ def top_k(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
 
 def clip_by_global_norm(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     values = arguments.positional[:1]
+    if values and is_surely_tensor(values[0]) and not it.expected:
+        problem = "raises TypeError: it is given one tensor, and takes a list"
+        it.note(ClipMisused, node, "tf.clip_by_global_norm", problem, "TypeError", certain=it.doubt == 0)
     clipped = it.operation(node, arguments.every(), label="tf.clip_by_global_norm")
     listed = it.list_of([clipped], node, exact=False)
     if values and values[0].kind is Kind.CONTAINER:
@@ -218,7 +247,9 @@ def clip_by_global_norm(it: Interpreter, arguments: Arguments, node: ast.AST) ->
         for result, each in zip(made, items.elements, strict=True):
             result.of = gradient_of(each)
         listed = it.container("list", Items(tuple(made), None, items.exact, items.ordered), node)
-    return it.tuple_of((listed, it.operation(node, values, label="tf.linalg.global_norm")), node)
+    made_pair = it.tuple_of((listed, it.operation(node, values, label="tf.linalg.global_norm")), node)
+    made_pair.label = "tf.clip_by_global_norm"
+    return made_pair
 
 
 def split_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
@@ -288,7 +319,7 @@ def as_tensor(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     dtype = arguments.get(1, "dtype")
     if dtype is not None and named_dtype(dtype) is not value.dtype:
         return it.operation(node, (value,), label="tf.convert_to_tensor", dtype=named_dtype(dtype))
-    if value.kind is Kind.TENSOR and value.how is not How.JOIN:
+    if value.kind is Kind.TENSOR and value.how is not How.JOIN and not is_indexed(it, value):
         return value
     made = it.operation(node, values, label="tf.convert_to_tensor")
     return it.join([value, made]) if value.is_opaque or value.how is How.JOIN else made

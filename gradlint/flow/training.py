@@ -9,11 +9,15 @@ from contextlib import contextmanager
 from gradlint.flow.arguments import Arguments, name_called
 from gradlint.flow.asking import ask, ask_unknown
 from gradlint.flow.instances import bind_method, class_attribute
-from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.interpreter import Interpreter, in_turn
+from gradlint.flow.lifecycle import judge_fit, note_minimize
 from gradlint.flow.losses import losses_of
-from gradlint.flow.members import variable_set
-from gradlint.flow.objects import Function, HeapObject
+from gradlint.flow.members import mark_built, members_within, variable_set
+from gradlint.flow.objects import Function, HeapObject, LibraryObject
+from gradlint.flow.optimizers import optimizer_by_name
+from gradlint.flow.statistics import note_statistics
 from gradlint.flow.tapes import implicit_tape, run_under, watch
+from gradlint.flow.tracing import forget_fit, note_fit, note_refit
 from gradlint.flow.values import How, Kind, Value, is_literal
 
 
@@ -28,6 +32,10 @@ def run_compile(it: Interpreter, receiver: Value, arguments: Arguments, node: as
         return
     if loss is not None:
         it.store.set((receiver.ref.id, "<loss>"), loss)
+    forget_fit(it, receiver)
+    symbol = optimizer_by_name(it, optimizer)
+    if symbol:
+        optimizer = it.fresh(Kind.LIBRARY, node, ref=LibraryObject(it.new_id(), symbol))
     if optimizer is not None and optimizer.kind is not Kind.LITERAL:
         it.store.set((receiver.ref.id, "<optimizer>"), optimizer)
     eagerly = arguments.keywords.get("run_eagerly")
@@ -54,12 +62,29 @@ def run_fit(it: Interpreter, receiver: Value, arguments: Arguments, node: ast.AS
     """`model.fit(...)`: the forward pass, the compiled loss and a gradient, twice as in two steps."""
     if isinstance(receiver.ref, HeapObject):
         it.fitted.add(receiver.ref.id)
+    note_refit(it, receiver, node)
+    note_statistics(it, receiver, node)
+    held = it.store.get((receiver.ref.id, "<optimizer>")) if isinstance(receiver.ref, HeapObject) else None
+    if receiver.kind in (Kind.LAYER, Kind.INSTANCE) and class_attribute_of(it, receiver, "train_step") is None:
+        judge_fit(it, receiver, held, variable_set(it, receiver, "trainable_variables", node), node)
+    _fit(it, receiver, node)
+    mark_built(it, receiver)
+    note_fit(it, receiver, members_within(it, receiver)[0], node)
+
+
+def class_attribute_of(it: Interpreter, receiver: Value, name: str) -> Value | None:
+    """A method of the receiver's class in this file."""
+    return class_attribute(it, receiver.ref.cls, name) if receiver.kind is Kind.INSTANCE else None
+
+
+def _fit(it: Interpreter, receiver: Value, node: ast.AST) -> None:
     if receiver.kind is Kind.INSTANCE:
         own = class_attribute(it, receiver.ref.cls, "train_step")
         if own is not None:
             data = batch_of_data(it, "data", node)
             for _ in range(2):
-                it.call(bind_method(it, own, receiver, node), Arguments((data,)), node)
+                with in_turn(it):
+                    it.call(bind_method(it, own, receiver, node), Arguments((data,)), node)
             return
     loss = it.store.get((receiver.ref.id, "<loss>")) if isinstance(receiver.ref, HeapObject) else None
     for _ in range(2):
@@ -155,6 +180,9 @@ def _compiled_loss(it: Interpreter, loss: Value | None, y: Value, predicted: Val
 
 
 def run_minimize(it: Interpreter, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:
+    if note_minimize(it, receiver, node):
+        it.alive = False  # it raises
+        return it.plain(node)
     loss, variables, tape = arguments.get(0, "loss"), arguments.get(1, "var_list"), arguments.keywords.get("tape")
     if loss is None:
         return it.plain(node)

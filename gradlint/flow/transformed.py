@@ -14,6 +14,7 @@ from gradlint.flow.objects import (
     Partial,
     Transformed,
 )
+from gradlint.flow.tracing import forget_graphs
 from gradlint.flow.values import Kind, Value, alternatives, is_literal
 
 
@@ -21,6 +22,7 @@ def function_wrapper(it: Interpreter, arguments: Arguments, node: ast.AST) -> Va
     """`tf.function(f)` and, without a function, the decorator that it then returns."""
     function = arguments.get(0, "func")
     if function is not None and not is_literal(function, None):
+        forget_graphs(it, function)
         return as_graph(function) if function.kind is Kind.FUNCTION else function
     symbol = it.fresh(Kind.SYMBOL, node, ref="tf.function")
     return it.fresh(Kind.FUNCTION, node, ref=Partial(it.new_id(), symbol, (), ()))

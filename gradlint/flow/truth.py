@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import ast
+import operator
+import re
+from collections.abc import Callable
+from typing import Any
 
 from gradlint.flow.attributes import has_attribute
+from gradlint.flow.indexed_slices import is_indexed
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.objects import (
     Container,
@@ -13,6 +18,7 @@ from gradlint.flow.operators import is_inside
 from gradlint.flow.scopes import Frame
 from gradlint.flow.store import Key
 from gradlint.flow.values import How, Kind, Value, is_literal
+from gradlint.flow.weight_names import is_never_in_name, is_never_tf_variable
 
 
 def truth_of(it: Interpreter, node: ast.expr) -> bool | None:
@@ -46,6 +52,8 @@ def _hasattr(it: Interpreter, node: ast.Call) -> bool | None:
 
 
 def _is_module_flag(it: Interpreter, name: str) -> bool:
+    if name in it.loop_names:
+        return False
     frame: Frame | None = it.frame
     while frame is not None and frame is not it.module:
         if name in frame.names.local:
@@ -66,12 +74,16 @@ def _compared(it: Interpreter, node: ast.Compare) -> bool | None:
             found = False
         return found if found is None or isinstance(op, ast.Is) else not found
     if isinstance(op, ast.In | ast.NotIn):
+        if is_never_in_name(it, left, right, node):
+            return isinstance(op, ast.NotIn)
         inside = is_inside(it, left, right)
         return inside if inside is None or isinstance(op, ast.In) else not inside
     if isinstance(node.left, ast.Name) and node.left.id == "__name__":
         return True if is_literal(right, "__main__") else None
     if any(isinstance(each, ast.Name) and _is_module_flag(it, each.id) for each in (node.left, node.comparators[0])):
         return None
+    if _is_number(left) and _is_number(right) and type(op) in _ORDERINGS:
+        return _ORDERINGS[type(op)](left.ref, right.ref)
     if left.kind is Kind.LITERAL and right.kind is Kind.LITERAL and isinstance(left.ref, str | bool):
         if isinstance(op, ast.Eq):
             return bool(left.ref == right.ref)
@@ -80,14 +92,37 @@ def _compared(it: Interpreter, node: ast.Compare) -> bool | None:
     return None
 
 
+_ORDERINGS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}  # fmt: skip
+
+
+def _is_number(value: Value) -> bool:
+    return value.kind is Kind.LITERAL and value.how is How.FRESH and type(value.ref) in (int, float)
+
+
 def is_isinstance(it: Interpreter, node: ast.Call) -> bool:
     """Whether the call is of the builtin `isinstance`."""
     return isinstance(node.func, ast.Name) and node.func.id == "isinstance" and len(node.args) == 2
 
 
+#: Classes that no tensor or variable is an object of.
+_NEVER_TENSORS = frozenset(
+    {"np.ndarray", "np.generic", "builtins.tuple", "builtins.list", "builtins.dict", "builtins.int", "builtins.float",
+     "builtins.str", "builtins.bool"}
+)  # fmt: skip
+
+
 def _isinstance(it: Interpreter, node: ast.Call) -> bool | None:
     value, cls = it.evaluate(node.args[0]), it.evaluate(node.args[1])
     names = [each.ref for each in it.leaves(cls) if each.kind is Kind.SYMBOL]
+    if names == ["tf.IndexedSlices"] and is_indexed(it, value):
+        return True
+    if names == ["tf.Variable"] and is_never_tf_variable(it, value, node):
+        return False
+    if names and all(name in _NEVER_TENSORS for name in names) and value.kind in (Kind.TENSOR, Kind.VARIABLE):
+        return False if value.how is not How.JOIN else None
     sequences = [name for name in names if name in ("builtins.tuple", "builtins.list", "builtins.dict")]
     if not names or len(sequences) != len(names) or value.how is How.JOIN:
         return None
@@ -114,3 +149,11 @@ def narrowings(it: Interpreter, test: ast.expr) -> list[tuple[Key, Value]]:
             if rest and len(rest) < len(value.inputs):
                 return [(key, it.join(rest))]
     return []
+
+
+_VERSIONS = re.compile(r"version|keras_?v?[23]|is_keras|legacy|hasattr|tf_?v?[12]\b", re.I)
+
+
+def asks_version(test: ast.expr) -> bool:
+    """Whether a test asks what is installed: its author knows what other versions do."""
+    return _VERSIONS.search(ast.unparse(test)) is not None

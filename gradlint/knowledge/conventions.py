@@ -35,6 +35,11 @@ def hands_out_objects(name: str) -> bool:
     return bool(_GETTER.search(name))
 
 
+def counts_steps(name: str) -> bool:
+    """Whether a parameter of this name says how far the training is."""
+    return name in ("epoch", "step", "iteration", "global_step", "epoch_number", "step_number", "current_epoch")
+
+
 def computes_now(name: str) -> bool:
     """Whether a call of this name computes a loss or a forward pass at that very moment."""
     return bool(_COMPUTES.search(name)) and not hands_out_objects(name)

@@ -58,7 +58,7 @@ _LIKELY_SPACES = ("tf", "tf.math", "keras.ops", "tf.nn", "tf.random", "keras.ran
 #: Functions over integers and strings alone.
 _INTEGER_SPACES = ("tf.strings", "tf.bitwise", "tf.sets")
 #: The number of tensors that these return is the caller's to choose.
-_AS_MANY_AS_ASKED = frozenset(
+AS_MANY_AS_ASKED = frozenset(
     "split array_split vsplit hsplit dsplit unstack meshgrid tuple identity_n dynamic_partition broadcast_arrays "
     "atleast_1d atleast_2d atleast_3d map_fn scan while_loop fori_loop cond case switch_case".split()
 )
@@ -128,7 +128,7 @@ def _read(known: MeasuredSymbol, name: str) -> Effect:
     by_parameter: dict[str, list[MeasuredArgument]] = {}
     for argument in known.arguments:
         by_parameter.setdefault(_parameter(argument, known.parameters), []).append(argument)
-    apart = len(known.outputs) > 1 and name not in _AS_MANY_AS_ASKED
+    apart = len(known.outputs) > 1 and name not in AS_MANY_AS_ASKED
     causes = tuple(
         {parameter: _cause(found, output) for parameter, found in by_parameter.items()}
         for output in (range(len(known.outputs)) if apart else (None,))

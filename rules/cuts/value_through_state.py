@@ -3,8 +3,8 @@
 ## What it does
 Finds values that are written into a variable, a lookup table, a queue, a data set or a metric object and read back,
 where every way from a source to the target does: `v.assign(f(w))`, `tf.Variable(f(w))`, `model.set_weights(...)`,
-`table.insert(...)`, `metric(y, y_pred)`, a `TensorArray.write` whose result is dropped, a loop over a `tf.data.Dataset`
-in graph code inside a tape.
+`table.insert(...)`, `metric(y, y_pred)`, a loop over a `tf.data.Dataset` in graph code inside a tape. A
+`TensorArray.write` whose result is dropped is a GL306.
 
 ## Why it matters
 What is read back has the right numbers and no history: the loss looks right, and nothing is learned. Weights that are
@@ -69,9 +69,6 @@ def _words(symbol: str, code: str) -> tuple[str, str]:
             "graph code loops over a data set inside the tape",
             "open the tape inside the loop, and add up the gradients",
         )
-    if symbol == "TensorArray.write":
-        array = code.partition(".write(")[0]
-        return f"the array that `{code}` returns is dropped", f"write `{array} = {code}`"
     if symbol in ("dataset element", "reduce"):
         return f"what the data set `{code}` hands out has no history", "use the tensors themselves under the tape"
     return f"what `{code}` keeps has no history", "use the tensor itself, and write the state beside it"

@@ -40,7 +40,8 @@ from gradlint.verdicts import Cause, Verdict
 
 @rule("GL205", "variable-rebound", Severity.ERROR, since="0.1.0")
 def variable_rebound(rebound: VariableRebound) -> Finding | None:
-    verdict = Verdict.NEVER_UPDATED if rebound.rebinding is Rebinding.LOST else Verdict.NONE
+    lost = rebound.rebinding in (Rebinding.LOST, Rebinding.SLICED)
+    verdict = Verdict.NEVER_UPDATED if lost else Verdict.NONE
     return Finding(
         rebound.place,
         _words(rebound),
@@ -61,12 +62,16 @@ def _words(rebound: VariableRebound) -> str:
             return f"`{rebound.name}` {get} None from the second time on: `{rebound.code}` makes {it}"
         case Rebinding.KEPT:
             return f"`{rebound.name}` gets None in the next step: `{rebound.code}` makes it a tensor"
+        case Rebinding.SLICED:
+            return f"`{rebound.name}` is a copy of a part of a variable, which `{rebound.code}` never changes"
         case Rebinding.LOST if rebound.of_tensors:
             return f"the list that `{rebound.name}` comes from is never updated: `{rebound.code}` binds the name alone"
     return f"`{rebound.name}` is never updated: `{rebound.code}` binds the name alone"
 
 
 def _instead(rebound: VariableRebound) -> str:
+    if rebound.rebinding is Rebinding.SLICED:
+        return "assign to the part: `variable[...].assign(...)`"
     if rebound.assigning:
         return f"`{rebound.assigning}`"
     if rebound.of_tensors:

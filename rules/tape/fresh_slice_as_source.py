@@ -4,7 +4,8 @@
 Finds `tape.gradient(loss, w[0])`, and slices taken outside or beside the tape that the target does not go through.
 
 ## Why it matters
-Every partial derivative is `None`: indexing makes a new tensor that no operation has seen.
+*Slicing before differentiation*: every partial derivative is `None`, as indexing makes a new tensor that no operation
+has seen.
 
 ## What TensorFlow does
 `tape.gradient` looks for the very tensor that it is given. The slice of the gradient is what was meant

@@ -1,0 +1,74 @@
+"""Dropped: calls as statements of functions that change nothing."""
+
+from __future__ import annotations
+
+import ast
+
+from gradlint.flow.arguments import name_called
+from gradlint.flow.descent import gradient_of
+from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.update_events import ResultDropped
+from gradlint.flow.values import Kind, Value
+from gradlint.knowledge.effects import effect_of
+from gradlint.knowledge.pure_functions import ARITHMETIC, CHANGING, SHAPING
+
+_SPACES = ("tf.", "keras.ops.", "keras.backend.")
+_ARRAY_METHODS = frozenset({"write", "scatter", "unstack", "split"})
+
+
+def note_dropped(it: Interpreter, function: Value, result: Value, node: ast.Call) -> None:
+    """A call as a statement: note it where the function only computes."""
+    if it.expected or not _is_in_code(it, node):
+        return
+    if function.kind is Kind.SYMBOL:
+        symbol = function.ref
+        name = symbol.rpartition(".")[2]
+        if name in ARITHMETIC and not _changes_training(result):
+            return
+        if name in SHAPING and not _is_read_again(it, node):
+            return
+        if name not in CHANGING | SHAPING | ARITHMETIC or not symbol.startswith(
+            ("tf.", "keras.ops.", "keras.backend.")
+        ):
+            return
+        if effect_of(symbol) is None and not symbol.endswith("clip_by_global_norm"):
+            return
+        if symbol.startswith(("tf.summary.", "tf.io.", "tf.debugging.")) or result.kind is Kind.SYMBOLIC:
+            return
+        first = ast.unparse(node.args[0]) if node.args else ""
+        it.note(ResultDropped, node, ast.unparse(node.func), first, False)
+    elif function.kind is Kind.METHOD and it.frame.graph:
+        owner = function.ref.receiver
+        if owner.kind is Kind.LIBRARY and owner.ref.symbol == "tf.TensorArray" and function.ref.name in _ARRAY_METHODS:
+            assert isinstance(node.func, ast.Attribute)
+            it.note(ResultDropped, node, ast.unparse(node.func), ast.unparse(node.func.value), True)
+
+
+def _changes_training(result: Value) -> bool:
+    """Whether arithmetic is done on a variable or a gradient."""
+    first = result.operands[0] if result.operands else None
+    return first is not None and (first.kind is Kind.VARIABLE or gradient_of(first) is not None)
+
+
+def _is_read_again(it: Interpreter, node: ast.Call) -> bool:
+    """Whether the name that the function is given is read below the call."""
+    name = node.args[0].id if node.args and isinstance(node.args[0], ast.Name) else ""
+    scope: ast.AST = it.frame.function.node if it.frame.function is not None else it.tree
+    return any(
+        isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Load) and each.lineno > node.lineno
+        for each in ast.walk(scope)
+    )
+
+
+def _is_in_code(it: Interpreter, node: ast.Call) -> bool:
+    """Not at the left margin, where it shows a value in a notebook that became a script, and not in a benchmark."""
+    if it.frame is it.module and node.col_offset == 0:
+        return False
+    if it.relevance.reads_watched and it.recording()[1]:
+        return False  # a variable may be read so that the tape watches it
+    scope: ast.AST = it.frame.function.node if it.frame.function is not None else it.tree
+    return not any(isinstance(each, ast.Call) and name_called(each) in _CLOCKS for each in ast.walk(scope))
+
+
+#: Where a clock is read, functions are called for the time that they take.
+_CLOCKS = frozenset({"time", "perf_counter", "process_time", "monotonic", "timeit", "timestamp"})

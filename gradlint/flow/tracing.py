@@ -1,0 +1,319 @@
+"""Tracing: what a tf.function (or `fit`) read while its graph was made, and what was changed since.
+
+TensorFlow runs the Python code of a graph once, for one sort of arguments. Lists of trainable variables and Python
+numbers are in the graph as they were then.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass, field
+
+from gradlint.flow.arguments import Arguments
+from gradlint.flow.constants import is_timed
+from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.objects import BoundMethod, Function, HeapObject, Instance, Items, Layer
+from gradlint.flow.scopes import Frame
+from gradlint.flow.store import Key
+from gradlint.flow.update_events import Freezing, FreezingIgnored, NumberTraced
+from gradlint.flow.values import Fill, How, Kind, Value, alternatives, constants, is_bare
+
+_COUNTS_TRACES = re.compile(r"trac|compil|retrac|call", re.I)
+_NUMBERS = (int, float, bool)
+
+
+@dataclass(eq=False, slots=True)
+class Traced:
+    """One graph: when it was made, of which arguments, and what it read."""
+
+    serial: int
+    first_id: int
+    node: ast.AST
+    name: str
+    literals: tuple[object, ...]
+    # whether what it trains was trainable then, by id
+    members: dict[int, bool | None] = field(default_factory=dict)
+    numbers: dict[Key, tuple[str, Value]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TrainableSet:
+    """`layer.trainable = ...`: when, where, on what and all that is inside."""
+
+    serial: int
+    node: ast.AST
+    name: str
+    members: frozenset[int]
+    value: bool | None
+    certain: bool
+    frame: Frame
+    timed: bool = False  # `layer.trainable = epoch < 3`
+
+
+def enter_graph(
+    it: Interpreter, key: tuple[int, int], frame: Frame, arguments: Arguments, node: ast.AST
+) -> Traced | None:
+    """A tf.function is called from outside a graph: note what its graph does not know, or begin a new one."""
+    given = _literals(arguments)
+    if given is None:
+        return None  # it may be traced anew
+    known = it.traced.get(key)
+    if known is None or known.literals != given:
+        made = Traced(it.tick(), frame.id, node, frame.name, given)
+        it.traced[key] = made
+        return made
+    if not it.expected:
+        _note_frozen(it, known, frame.name, node)
+        _note_numbers(it, known, frame.name, node)
+    return None
+
+
+def forget_graphs(it: Interpreter, function: Value) -> None:
+    """`tf.function(f)` makes a new function, with graphs of its own."""
+    inner = function.ref.function if isinstance(function.ref, BoundMethod) else function
+    if isinstance(inner.ref, Function):
+        for key in [each for each in it.traced if each[0] == inner.ref.id]:
+            del it.traced[key]
+
+
+def leave_graph(it: Interpreter, made: Traced) -> None:
+    """The graph is made: what its own code changed meanwhile is not changed from outside."""
+    for key, (_, before) in list(made.numbers.items()):
+        now = _now(it, key)
+        if now is before:
+            continue
+        text = made.numbers.pop(key)[0]
+        counts = now is not None and isinstance(now.node, ast.AugAssign | ast.BinOp)
+        if now is not None and now.node is not None and counts and not it.expected and not _COUNTS_TRACES.search(text):
+            it.note(NumberTraced, now.node, text, made.name, True, certain=False)  # a counter
+
+
+def _literals(arguments: Arguments) -> tuple[object, ...] | None:
+    """The Python constants among the arguments; None when one may be another number in each call."""
+    if arguments.more is not None or arguments.more_keywords is not None:
+        return None
+    found: list[object] = []
+    for value in arguments.every():
+        if value.kind is Kind.LITERAL and value.how is How.FRESH:
+            found.append(value.ref if isinstance(value.ref, int | float | str | bool | None) else "?")
+        elif value.fill is Fill.INDEX or value.kind is Kind.LITERAL or (is_bare(value) and not value.label):
+            return None
+        else:
+            found.append(value.ref.id if isinstance(value.ref, HeapObject) else value.shape)
+    return tuple(found)
+
+
+def _note_frozen(it: Interpreter, traced: Traced, name: str, node: ast.AST) -> None:
+    for each in it.trainable_sets:
+        if each.serial > traced.serial and _has_changed(it, each, traced.members):
+            _note_too_late(it, each, Freezing.TRACED, name, traced.node, node)
+            return
+
+
+def _note_too_late(
+    it: Interpreter, done: TrainableSet, freezing: Freezing, detail: str, traced: ast.AST, node: ast.AST
+) -> None:
+    it.note(
+        FreezingIgnored, done.node, freezing, done.name, not done.value, detail,
+        certain=done.certain and it.doubt == 0, steps=(("traced here", traced),),
+        after=(("called again here", node),), frame=done.frame,
+    )  # fmt: skip
+
+
+def _has_changed(it: Interpreter, done: TrainableSet, then: dict[int, bool | None]) -> bool:
+    """Whether something that the graph trains was set to what it was not when the graph was made, and still is."""
+    if done.value is None:
+        return done.timed and bool(done.members & then.keys())
+    other = not done.value
+    return any(
+        then[member] is other and trainable_state(it, member) is not other for member in done.members & then.keys()
+    )
+
+
+def trainable_state(it: Interpreter, member: int) -> bool | None:
+    """Whether a layer is trainable now; None where that depends on the way."""
+    cell = it.store.get((member, "trainable"))
+    if cell is None:
+        return True
+    known = constants(cell)
+    return bool(next(iter(known))) if known is not None and len(known) == 1 else None
+
+
+def _note_numbers(it: Interpreter, traced: Traced, name: str, node: ast.AST) -> None:
+    for key, (text, before) in traced.numbers.items():
+        now = _now(it, key)
+        if now is None:
+            continue
+        if now is before and not any(way.serial in it.timed_values for way in _ways(before)):
+            continue
+        if now is not before and constants(now) == constants(before) is not None:
+            continue
+        if now.kind is not Kind.LITERAL and not (now.kind is Kind.PLAIN or now.how is How.JOIN):
+            continue
+        newest = max(_ways(now) or [now], key=lambda each: each.serial)
+        written = newest.node or node
+        steps, after = (("traced here", traced.node),), (("called again here", node),)
+        it.note(NumberTraced, written, text, name, False, certain=False, steps=steps, after=after)
+        return
+
+
+def _now(it: Interpreter, key: Key) -> Value | None:
+    """What a name, an attribute or an item of a dictionary holds now."""
+    if not isinstance(key[1], tuple):
+        return it.store.get(key)
+    cell = it.store.get((key[0], "items"))
+    items = cell.ref if cell is not None and isinstance(cell.ref, Items) else None
+    if items is None or items.keys is None or key[1][1] not in items.keys:
+        return None
+    return items.elements[items.keys.index(key[1][1])]
+
+
+def _ways(value: Value) -> list[Value]:
+    return alternatives(value, 8) or [value] if value.how is How.JOIN else []
+
+
+def note_number_read(it: Interpreter, key: Key, text: str, value: Value) -> None:
+    """A Python number from outside is read while a graph is made."""
+    traced = it.tracing
+    if traced is None or key[0] >= traced.first_id or key in traced.numbers:
+        return
+    known = constants(value)
+    ways = alternatives(value, 4) or []
+    computed = is_timed(it, value) and all(way.kind is Kind.LITERAL or _is_plain_number(way) for way in ways)
+    if computed or (known and all(isinstance(each, _NUMBERS) for each in known)):
+        traced.numbers[key] = (text, value)
+
+
+def _is_plain_number(value: Value) -> bool:
+    return value.kind is Kind.PLAIN and is_bare(value)
+
+
+def note_callback_sets(it: Interpreter, name: str, value: Value, node: ast.AST) -> None:
+    """`self.model.beta = ...` in a callback, where `train_step` or `call` of a model in the file reads `beta`."""
+    if it.expected or it.runs_eagerly or not (value.kind in (Kind.LITERAL, Kind.PLAIN) or is_timed(it, value)):
+        return
+    if not isinstance(node, ast.Attribute) or ast.unparse(node.value) != "self.model" or not _callback_method(it):
+        return
+    for cls in it.classes:
+        method = next((each for each in _traced_methods(cls.node) if _reads(each, name)), None)
+        if method is not None:
+            it.note(NumberTraced, node, f"self.{name}", f"{cls.name}.{method.name}", False, certain=False)
+            return
+
+
+def _traced_methods(cls: ast.ClassDef) -> list[ast.FunctionDef]:
+    """The methods of a model that `fit` traces, and those of the class that they call."""
+    methods = {each.name: each for each in cls.body if isinstance(each, ast.FunctionDef)}
+    found = [methods[name] for name in ("train_step", "call", "compute_loss") if name in methods]
+    for method in found:
+        called = {each.attr for each in ast.walk(method) if isinstance(each, ast.Attribute) and _is_self(each.value)}
+        found.extend(each for name, each in methods.items() if name in called and each not in found)
+    return found
+
+
+def _is_self(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and node.id == "self"
+
+
+def _reads(method: ast.FunctionDef, name: str) -> bool:
+    return any(
+        isinstance(each, ast.Attribute) and each.attr == name and isinstance(each.ctx, ast.Load)
+        for each in ast.walk(method)
+    )
+
+
+def note_trainable_read(it: Interpreter, members: frozenset[int]) -> None:
+    """A list of trainable variables is read while a graph is made."""
+    if it.tracing is not None:
+        for member in members:
+            it.tracing.members.setdefault(member, trainable_state(it, member))
+
+
+def note_trainable_set(it: Interpreter, owner: Value, members: frozenset[int], value: Value, node: ast.AST) -> None:
+    """`layer.trainable = value`."""
+    name = ast.unparse(node.value) if isinstance(node, ast.Attribute) else "it"
+    known = value.ref if value.kind is Kind.LITERAL and isinstance(value.ref, bool) else None
+    inside = members | ({owner.ref.id} if isinstance(owner.ref, HeapObject) else set())
+    if _is_changed(it, inside, known):
+        timed, sure = known is None and is_timed(it, value), known is not None and it.doubt == 0
+        it.trainable_sets.append(TrainableSet(it.tick(), node, name, frozenset(inside), known, sure, it.frame, timed))
+    callback = _callback_method(it)
+    if callback and not it.runs_eagerly and known is not None and not it.expected:
+        it.note(FreezingIgnored, node, Freezing.CALLBACK, name, not known, callback, certain=False)
+
+
+def _is_changed(it: Interpreter, members: frozenset[int] | set[int], known: bool | None) -> bool:
+    """Keras does nothing where the value is the same as before (seen under Keras 3.15)."""
+    before = [it.store.get((member, "trainable")) for member in members]
+    return known is None or any((constants(each) if each is not None else {True}) != {known} for each in before)
+
+
+def note_unknown_trainable_set(it: Interpreter, value: Value, node: ast.AST) -> None:
+    """The same on a layer that cannot be seen: in a callback it has no effect, whatever it is."""
+    callback = _callback_method(it)
+    if (
+        callback
+        and not it.runs_eagerly
+        and value.kind is Kind.LITERAL
+        and isinstance(value.ref, bool)
+        and not it.expected
+    ):
+        name = ast.unparse(node.value) if isinstance(node, ast.Attribute) else "it"
+        it.note(FreezingIgnored, node, Freezing.CALLBACK, name, not value.ref, callback, certain=False)
+
+
+_BEFORE_TRACING = ("set_model", "on_train_begin", "on_train_end", "__init__", "set_params")
+#: What makes a callback trace anew, or train by itself.
+_TRACES_ANEW = ("compile", "make_train_function", "train_function", "run_eagerly", "train_on_batch", "fit")
+
+
+def _callback_method(it: Interpreter) -> str:
+    """The method of a Keras callback that is running, unless it makes the model trace anew."""
+    for frame in it.frame.callers():
+        function = frame.function
+        if function is None or isinstance(function.node, ast.Lambda):
+            continue
+        is_callback = function.owner is not None and any("callbacks." in family for family in function.owner.families)
+        if not (is_callback or function.node in it.callback_functions):
+            continue
+        names = {each.attr for each in ast.walk(function.node) if isinstance(each, ast.Attribute)}
+        if names & set(_TRACES_ANEW) or (is_callback and function.name in _BEFORE_TRACING):
+            return ""
+        return function.name if function.name.startswith("on_") or not is_callback else ""
+    return ""
+
+
+def note_refit(it: Interpreter, model: Value, node: ast.AST) -> None:
+    """`fit` after an earlier `fit` of the same compilation: what was set in between is not seen."""
+    owner = model.ref
+    if not isinstance(owner, Layer | Instance):
+        return
+    known = it.fits.get(owner.id)
+    if known is None or it.expected or it.runs_eagerly:
+        return
+    since, first = known
+    for each in it.trainable_sets:
+        if each.serial > since and _has_changed(it, each, it.fit_members.get(owner.id, {})):
+            _note_too_late(it, each, Freezing.FITTED, _model_text(node), first, node)
+            return
+
+
+def _model_text(node: ast.AST) -> str:
+    return ast.unparse(node.func.value) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else "it"
+
+
+def note_fit(it: Interpreter, model: Value, members: frozenset[int], node: ast.AST) -> None:
+    """`fit` was run: its graph is kept until the model is compiled again."""
+    if isinstance(model.ref, Layer | Instance):
+        it.fits.setdefault(model.ref.id, (it.tick(), node))
+        states = it.fit_members.setdefault(model.ref.id, {})
+        for member in members:
+            states.setdefault(member, trainable_state(it, member))
+
+
+def forget_fit(it: Interpreter, model: Value) -> None:
+    """`compile` makes the next `fit` trace anew."""
+    if isinstance(model.ref, HeapObject):
+        it.fits.pop(model.ref.id, None)
+        it.fit_members.pop(model.ref.id, None)
