@@ -208,7 +208,7 @@ def test_tapes_that_record_the_same_block_are_not_others_to_each_other() -> None
         ("reversed-zip", "zip(model.trainable_variables, gradients)"),
     ],
 )
-def test_later_operators_write_one_line(operator: str, line: str) -> None:
+def test_cut_and_update_operators_write_one_line(operator: str, line: str) -> None:
     [mutant] = broken(STEP, operator)
     assert line in mutant.text
 

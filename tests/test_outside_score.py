@@ -24,7 +24,7 @@ def test_faults_of_others_are_caught_and_their_correct_programs_left_alone() -> 
             str(script),
             str(cases),
             *("--gradlint", f"{sys.executable} -m gradlint"),
-            *("--part", "engine,cuts", "--min-recall", "0.9", "--min-clean", "1.0", "--max-stray", "0.1"),
+            *("--part", "engine,cuts,updates", "--min-recall", "0.9", "--min-clean", "1.0", "--max-stray", "0.1"),
         ],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT)},

@@ -27,11 +27,11 @@ CUTS: dict[str, Operator] = {
     "forward-threshold": cuts.forward_threshold,
     "assignment-rebound": cuts.assignment_rebound,
 }
-LATER: dict[str, Operator] = {
+UPDATES: dict[str, Operator] = {
     "other-list-zipped": updates.other_list_zipped,
     "reversed-zip": updates.reversed_zip,
 }
-OPERATORS = RECORDING | CUTS | LATER
+OPERATORS = RECORDING | CUTS | UPDATES
 
 
 def mutants(source: Source, operators: Sequence[str]) -> Iterator[Mutant]:
