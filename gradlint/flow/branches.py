@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from gradlint.flow.constants import Timing, timing_of
 from gradlint.flow.interpreter import RECORDING, Interpreter, expecting_errors
 from gradlint.flow.names import bind_name
 from gradlint.flow.sequences import get_item, unpack
 from gradlint.flow.store import Delta
+from gradlint.flow.timing import Timing, timing_of
 from gradlint.flow.truth import asks_version, narrowings, truth_of
 from gradlint.flow.values import Value
 

@@ -7,13 +7,13 @@ from functools import partial
 
 from gradlint.flow.arguments import Arguments, Handler
 from gradlint.flow.arms import in_arms
-from gradlint.flow.constants import is_timed
 from gradlint.flow.interpreter import Interpreter, in_turn
 from gradlint.flow.objects import (
     Items,
 )
 from gradlint.flow.sequences import element_of, known_elements, unpack
 from gradlint.flow.tensor_calls import CALLABLE
+from gradlint.flow.timing import is_timed
 from gradlint.flow.values import Kind, Value
 from gradlint.verdicts import Cause
 

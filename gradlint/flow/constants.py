@@ -6,9 +6,7 @@ into: what it holds now is a cell of the store (`fill_of`), so that branches and
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable
-from enum import Enum, auto
 
 from gradlint.flow.arguments import Arguments
 from gradlint.flow.interpreter import Interpreter
@@ -26,7 +24,6 @@ from gradlint.flow.shapes import (
     reduced,
 )
 from gradlint.flow.values import DType, Fill, How, Kind, Value, alternatives, is_literal
-from gradlint.knowledge.conventions import counts_steps
 
 _CELL = "<fill>"
 Describer = Callable[[Interpreter, Arguments, Value], None]
@@ -474,41 +471,3 @@ def describe_method(it: Interpreter, receiver: Value, name: str, arguments: Argu
         _kept(it, Arguments((held,)), made)
         if made.kind is Kind.PLAIN and made.fill is not None:
             _set_fill(it, made, made.fill)
-
-
-def is_timed(it: Interpreter, value: Value, depth: int = 0) -> bool:
-    """Whether a value depends on how many steps were taken: on a loop's number, or on a count."""
-    if value.fill is Fill.INDEX or value.serial in it.timed_values:
-        return True
-    if isinstance(value.ref, Variable) and value.ref.integer:
-        return True  # a counter
-    if value.how is How.PARAMETER and counts_steps(value.label):
-        return True
-    if value.how is How.JOIN and value.label == "loop" and value.kind in (Kind.LITERAL, Kind.PLAIN):
-        return True
-    if depth > 4:
-        return False
-    return any(is_timed(it, each, depth + 1) for each in (*value.operands, *value.inputs))
-
-
-class Timing(Enum):
-    """When a test that asks how many steps were taken is true."""
-
-    LATE = auto()
-    EARLY = auto()  # `step < 5`: what it guards does not begin late, it ends
-
-
-def timing_of(it: Interpreter, test: ast.expr) -> Timing | None:
-    """When a test is true that asks how many steps were taken; None for any other test."""
-    for node in ast.walk(test):
-        value = None
-        if isinstance(node, ast.Name):
-            value = it.store.get((it.frame.id, node.id)) or it.store.get((it.module.id, node.id))
-        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            owner = it.store.get((it.frame.id, node.value.id))
-            if owner is not None and owner.kind is Kind.INSTANCE:
-                value = it.store.get((owner.ref.id, node.attr))  # as it is: a property is not run again
-        if value is not None and is_timed(it, value):
-            early = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Lt | ast.LtE)
-            return Timing.EARLY if early else Timing.LATE
-    return None

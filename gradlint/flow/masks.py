@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from gradlint.flow.constants import is_comparison, is_timed, mask_states
+from gradlint.flow.constants import is_comparison, mask_states
 from gradlint.flow.descent import (
     PRODUCTS,
     ZEROED,
@@ -21,6 +21,7 @@ from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.objects import HeapObject, Layer, Variable, VariableSet
 from gradlint.flow.optimizers import Pair, is_optimizer, measured_optimizer, settings_of, shown, unwrapped
 from gradlint.flow.shapes import Shape, broadcast
+from gradlint.flow.timing import is_timed
 from gradlint.flow.update_events import (
     GradientBroadcast,
     LateMaskMoved,

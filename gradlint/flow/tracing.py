@@ -11,11 +11,11 @@ import re
 from dataclasses import dataclass, field
 
 from gradlint.flow.arguments import Arguments
-from gradlint.flow.constants import is_timed
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.objects import BoundMethod, Function, HeapObject, Instance, Items, Layer
 from gradlint.flow.scopes import Frame
 from gradlint.flow.store import Key
+from gradlint.flow.timing import is_timed
 from gradlint.flow.update_events import Freezing, FreezingIgnored, NumberTraced
 from gradlint.flow.values import Fill, How, Kind, Value, alternatives, constants, is_bare
 
