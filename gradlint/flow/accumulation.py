@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from gradlint.flow.descent import PRODUCTS, QUOTIENTS, SUMS, gradient_of
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.objects import Variable
 from gradlint.flow.optimizers import Pair
 from gradlint.flow.update_events import NeverReset
-from gradlint.flow.values import Fill, How, Kind, Value, alternatives, is_literal
+from gradlint.flow.values import Fill, How, Kind, Value, alternatives, is_literal, lineage
 
 _MOST = 80
 _EMPTYING = frozenset({"clear", "pop", "update", "append", "extend", "insert", "setdefault", "remove"})
@@ -93,15 +93,8 @@ def _holds_gradient(stored: Value) -> bool:
     return any(each.how is How.GRADIENT for each in _behind([value for value, _ in stored.dead]))
 
 
-def _behind(values: list[Value]) -> list[Value]:
-    found: dict[int, Value] = {}
-    stack = list(values)
-    while stack and len(found) < _MOST:
-        each = stack.pop()
-        if each.serial not in found:
-            found[each.serial] = each
-            stack.extend((*each.inputs, *each.operands))
-    return list(found.values())
+def _behind(values: list[Value]) -> Iterator[Value]:
+    return lineage(values, _MOST, lambda each: (*each.inputs, *each.operands))
 
 
 def _is_never_reset(it: Interpreter, variable: int) -> Callable[[], bool]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gradlint.flow.objects import VariableSet
-from gradlint.flow.values import How, Kind, Value, alternatives
+from gradlint.flow.values import How, Kind, Value, all_behind, alternatives, lineage
 
 PRODUCTS = frozenset({"*", "tf.multiply", "tf.math.multiply", "keras.ops.multiply", "multiply"})
 QUOTIENTS = frozenset({"/", "tf.divide", "tf.math.divide", "tf.math.divide_no_nan", "keras.ops.divide", "tf.realdiv"})
@@ -180,17 +180,10 @@ def terms_of(value: Value, depth: int = 0) -> list[Value]:
 def depends_on(value: Value, wanted: Value, most: int = 200) -> bool:
     """Whether a value was computed from a variable (or symbolic set), or is a gradient of it."""
     key = key_of(wanted)
-    stack, seen = [value], set[int]()
-    while stack and len(seen) < most:
-        each = stack.pop()
-        if each.serial in seen:
-            continue
-        seen.add(each.serial)
-        if key_of(each) == key or (each.of is not None and key_of(each.of) == key):
-            return True
-        if each.of is None:
-            stack.extend((*each.inputs, *(behind for behind, _ in each.dead), *each.operands))
-    return False
+    return any(
+        key_of(each) == key or (each.of is not None and key_of(each.of) == key)
+        for each in lineage([value], most, lambda each: all_behind(each) if each.of is None else ())
+    )
 
 
 def cores_of(value: Value, depth: int = 0) -> set[int]:

@@ -30,7 +30,7 @@ from gradlint.flow.update_events import (
     MaskedMoved,
     MaskMisplaced,
 )
-from gradlint.flow.values import Fill, How, Kind, Value, alternatives
+from gradlint.flow.values import Fill, How, Kind, Value, all_behind, alternatives, lineage
 
 _EVER = frozenset({Fill.MASK, Fill.ZEROS})
 
@@ -139,22 +139,11 @@ def _starts_masked(it: Interpreter, variable: Value) -> bool:
 
 def _is_drawn(mask: Value, most: int = 40) -> bool:
     """Whether a mask is drawn at random."""
-    return any("random" in each.label or "dropout" in each.label for each in _behind(mask, most))
+    return any("random" in each.label or "dropout" in each.label for each in lineage([mask], most, all_behind))
 
 
 def _holds_gradient(mask: Value, most: int = 40) -> bool:
-    return any(each.how is How.GRADIENT for each in _behind(mask, most))
-
-
-def _behind(value: Value, most: int) -> list[Value]:
-    found: dict[int, Value] = {}
-    stack = [value]
-    while stack and len(found) < most:
-        each = stack.pop()
-        if each.serial not in found:
-            found[each.serial] = each
-            stack.extend((*each.inputs, *each.operands, *(behind for behind, _ in each.dead)))
-    return list(found.values())
+    return any(each.how is How.GRADIENT for each in lineage([mask], most, all_behind))
 
 
 def _is_never_written_after(it: Interpreter, variable: Value, since: int) -> Callable[[], bool]:
@@ -228,16 +217,10 @@ def _is_masked(it: Interpreter, term: Value) -> bool:
 
 def _masks_inside(it: Interpreter, target: Value, most: int = 200) -> bool:
     """Whether a target was computed from a masked variable, so that its gradient is masked already."""
-    stack, seen = [target], set[int]()
-    while stack and len(seen) < most:
-        each = stack.pop()
-        if each.serial in seen:
-            continue
-        seen.add(each.serial)
-        if each.label in PRODUCTS and any(mask_states(it, side) & _EVER for side in each.operands):
-            return True
-        stack.extend(each.inputs)
-    return False
+    return any(
+        each.label in PRODUCTS and any(mask_states(it, side) & _EVER for side in each.operands)
+        for each in lineage([target], most, lambda each: each.inputs)
+    )
 
 
 def _judge_meaning(it: Interpreter, pair: Pair, masks: list[Factor], node: ast.AST) -> None:

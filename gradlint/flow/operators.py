@@ -271,8 +271,8 @@ def compare(it: Interpreter, node: ast.Compare) -> Value:
         ):
             equal = bool(values[0].ref == values[1].ref)
             return it.fresh(Kind.LITERAL, node, ref=equal if isinstance(op, ast.Eq) else not equal)
-        elif type(op) in _ORDERINGS and _asks_loop(it, node) and all(_is_number(value) for value in values):
-            return it.fresh(Kind.LITERAL, node, ref=_ORDERINGS[type(op)](values[0].ref, values[1].ref))
+        elif _asks_loop(it, node) and (told := compare_numbers(op, values[0], values[1])) is not None:
+            return it.fresh(Kind.LITERAL, node, ref=told)
     own = _own_comparison(it, node, values)
     if own is not None:
         return own
@@ -308,8 +308,16 @@ _OWN_COMPARISONS: dict[type[ast.cmpop], tuple[str, str]] = {
 
 
 _ORDERINGS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
-    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
 }  # fmt: skip
+
+
+def compare_numbers(op: ast.cmpop, left: Value, right: Value) -> bool | None:
+    """What a comparison of two written numbers tells; None for anything else."""
+    if not (_is_number(left) and _is_number(right)) or type(op) not in _ORDERINGS:
+        return None
+    return _ORDERINGS[type(op)](left.ref, right.ref)
 
 
 def _asks_loop(it: Interpreter, node: ast.Compare) -> bool:

@@ -13,7 +13,7 @@ from gradlint.flow.members import is_keras_family, is_layer_symbol, may_be_part
 from gradlint.flow.objects import Instance, Layer, Variable, VariableSet
 from gradlint.flow.runs import merged_keys, runs_of
 from gradlint.flow.update_events import ClipMisused, Mispairing, PairsMismatched
-from gradlint.flow.values import How, Kind, Value
+from gradlint.flow.values import How, Kind, Value, lineage
 
 #: What stands for another network by plan: gradients of a copy move the original (A3C, first-order MAML).
 _COPIES = re.compile(
@@ -170,16 +170,8 @@ def _shared_members(sources: list[Value], variables: list[Value]) -> set[int]:
 def _loss_reads(gradients: list[Value], variables: list[Value], most: int = 600) -> bool:
     """Whether the loss depends on the variables too, which then have gradients of their own."""
     wanted = {member for each in variables for member in _members(each)}
-    stack = [target for each in gradients for target in _targets(each)]
-    seen: set[int] = set()
-    while stack and len(seen) < most:
-        each = stack.pop()
-        if each.serial not in seen:
-            seen.add(each.serial)
-            if wanted & _members(each):
-                return True
-            stack.extend(each.inputs)
-    return False
+    targets = [target for each in gradients for target in _targets(each)]
+    return any(wanted & _members(each) for each in lineage(targets, most, lambda each: each.inputs))
 
 
 def _targets(gradient: Value, depth: int = 0) -> list[Value]:

@@ -7,7 +7,7 @@ import ast
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.objects import HeapObject, Layer, LibraryObject, VariableSet
 from gradlint.flow.update_events import RegularizationIgnored
-from gradlint.flow.values import How, Kind, Value, is_literal
+from gradlint.flow.values import How, Kind, Value, is_literal, lineage, recorded_or_dead
 
 _MOST = 500
 
@@ -23,7 +23,7 @@ def note_ignored(it: Interpreter, target: Value, sources: Value, node: ast.AST, 
     regularised = any(_is_regularised(it.objects.get(member)) for member in members)
     if not added and not regularised:
         return
-    read = _lineage(target)
+    read = {each.serial: each for each in lineage([target], _MOST, recorded_or_dead)}
     names = {each.label for each in read.values()}
     if "losses" in names or names & {"compute_loss", "compiled_loss"} or any(each.serial in read for each in added):
         it.losses_used = True
@@ -73,17 +73,6 @@ def _counts(regularizer: Value) -> bool:
         return False
     given = regularizer.ref.arguments if isinstance(regularizer.ref, LibraryObject) else ()
     return not (len(given) == 1 and is_literal(given[0], 0.0))
-
-
-def _lineage(target: Value) -> dict[int, Value]:
-    found: dict[int, Value] = {}
-    stack = [target]
-    while stack and len(found) < _MOST:
-        each = stack.pop()
-        if each.serial not in found:
-            found[each.serial] = each
-            stack.extend((*each.inputs, *(behind for behind, _ in each.dead)))
-    return found
 
 
 def _uses(read: dict[int, Value], members: frozenset[int]) -> bool:

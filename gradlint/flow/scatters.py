@@ -22,7 +22,7 @@ from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.objects import Variable
 from gradlint.flow.shapes import Shape, literal_shape
 from gradlint.flow.update_events import IncrementAssigned, IndicesMisfit, WholeAssigned
-from gradlint.flow.values import How, Kind, Value
+from gradlint.flow.values import How, Kind, Value, all_behind, lineage
 
 _DEEPEST = 10
 
@@ -128,18 +128,11 @@ def is_increment(value: Value, variable: Value, depth: int = 0, *, scaled: bool 
 
 def _holds(value: Value, variable: Value, most: int = 60) -> bool:
     """Whether the present value of the variable is in a value, other than by way of its gradient."""
-    stack, seen = [value], set[int]()
     key = key_of(variable)
-    while stack and len(seen) < most:
-        each = stack.pop()
-        if each.serial in seen:
-            continue
-        seen.add(each.serial)
-        if key_of(each) == key or each.is_opaque:
-            return True
-        if each.how is not How.GRADIENT:
-            stack.extend((*each.inputs, *each.operands, *(behind for behind, _ in each.dead)))
-    return False
+    return any(
+        key_of(each) == key or each.is_opaque
+        for each in lineage([value], most, lambda each: all_behind(each) if each.how is not How.GRADIENT else ())
+    )
 
 
 def _is_scaled(value: Value, depth: int = 0) -> bool:

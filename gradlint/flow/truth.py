@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import ast
-import operator
 import re
-from collections.abc import Callable
-from typing import Any
 
 from gradlint.flow.attributes import has_attribute
 from gradlint.flow.indexed_slices import is_indexed
@@ -14,7 +11,7 @@ from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.objects import (
     Container,
 )
-from gradlint.flow.operators import is_inside
+from gradlint.flow.operators import compare_numbers, is_inside
 from gradlint.flow.scopes import Frame
 from gradlint.flow.store import Key
 from gradlint.flow.values import How, Kind, Value, is_literal
@@ -82,24 +79,15 @@ def _compared(it: Interpreter, node: ast.Compare) -> bool | None:
         return True if is_literal(right, "__main__") else None
     if any(isinstance(each, ast.Name) and _is_module_flag(it, each.id) for each in (node.left, node.comparators[0])):
         return None
-    if _is_number(left) and _is_number(right) and type(op) in _ORDERINGS:
-        return _ORDERINGS[type(op)](left.ref, right.ref)
+    told = compare_numbers(op, left, right)
+    if told is not None:
+        return told
     if left.kind is Kind.LITERAL and right.kind is Kind.LITERAL and isinstance(left.ref, str | bool):
         if isinstance(op, ast.Eq):
             return bool(left.ref == right.ref)
         if isinstance(op, ast.NotEq):
             return bool(left.ref != right.ref)
     return None
-
-
-_ORDERINGS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
-    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-}  # fmt: skip
-
-
-def _is_number(value: Value) -> bool:
-    return value.kind is Kind.LITERAL and value.how is How.FRESH and type(value.ref) in (int, float)
 
 
 def is_isinstance(it: Interpreter, node: ast.Call) -> bool:

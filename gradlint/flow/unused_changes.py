@@ -8,7 +8,7 @@ from gradlint.flow.constants import mask_states
 from gradlint.flow.descent import CLIPS, PRODUCTS, QUOTIENTS, cores_of, factors_of, gradient_of
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.update_events import ChangeUnused
-from gradlint.flow.values import Fill, How, Kind, Value, alternatives
+from gradlint.flow.values import Fill, How, Kind, Value, alternatives, lineage
 
 
 def note_change(it: Interpreter, target: ast.expr, value: Value, statement: ast.stmt) -> None:
@@ -74,14 +74,10 @@ def _change_of(it: Interpreter, value: Value) -> str:
 
 
 def _lineage(value: Value, most: int = 60) -> set[int]:
-    stack, seen = [value], set[int]()
-    while stack and len(seen) < most:
-        each = stack.pop()
-        if each.serial not in seen:
-            seen.add(each.serial)
-            if each.how is not How.GRADIENT:
-                stack.extend((*each.inputs, *each.operands))
-    return seen
+    def behind(each: Value) -> tuple[Value, ...]:
+        return (*each.inputs, *each.operands) if each.how is not How.GRADIENT else ()
+
+    return {each.serial for each in lineage([value], most, behind)}
 
 
 def _is_loop_name(it: Interpreter, name: str, statement: ast.stmt) -> bool:

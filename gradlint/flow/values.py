@@ -9,7 +9,7 @@ along the way. Heap objects (`objects.py`) hang on `ref`; their contents live in
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
@@ -186,15 +186,32 @@ def is_bare(value: Value) -> bool:
 
 def walk_since(values: Iterable[Value], start: int, most: int = 300) -> Iterator[Value]:
     """The values that these were computed from since the clock stood at `start`, and the first older ones met."""
+
+    def behind(each: Value) -> Iterable[Value]:
+        return recorded_or_dead(each) if each.serial > start or each.how is How.JOIN else ()
+
+    return lineage(values, most, behind)
+
+
+def lineage(values: Iterable[Value], most: int, behind: Callable[[Value], Iterable[Value]]) -> Iterator[Value]:
+    """The values and what they were computed from, each once and `most` of them; `behind` leads on from each."""
     stack, seen = list(values), set[int]()
     while stack and len(seen) < most:
         each = stack.pop()
-        if each.serial in seen:
-            continue
-        seen.add(each.serial)
-        yield each
-        if each.serial > start or each.how is How.JOIN:
-            stack.extend((*each.inputs, *(behind for behind, _ in each.dead)))
+        if each.serial not in seen:
+            seen.add(each.serial)
+            yield each
+            stack.extend(behind(each))
+
+
+def recorded_or_dead(value: Value) -> tuple[Value, ...]:
+    """What a value was computed from, whether or not a gradient passes."""
+    return (*value.inputs, *(each for each, _ in value.dead))
+
+
+def all_behind(value: Value) -> tuple[Value, ...]:
+    """The same, and the operands that are no tensors."""
+    return (*value.inputs, *value.operands, *(each for each, _ in value.dead))
 
 
 def alternatives(value: Value, most: int = 4) -> list[Value] | None:
