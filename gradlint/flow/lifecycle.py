@@ -26,7 +26,7 @@ from gradlint.flow.update_events import (
     RateRenamed,
     VariablesMissing,
 )
-from gradlint.flow.values import How, Kind, Value, alternatives
+from gradlint.flow.values import How, Kind, Value, alternatives, lineage
 
 _ADVERSARY = re.compile(r"disc|critic|adversary", re.I)
 _STEP = re.compile(r"step|batch|update|iteration", re.I)
@@ -239,6 +239,8 @@ def _judge_lists(it: Interpreter, pairs: list[Pair], node: ast.AST) -> None:
 
 
 def _judge_set(it: Interpreter, within: VariableSet, variable: Value, node: ast.AST) -> None:
+    if within.bounds is not None:
+        return  # cut by place: perhaps so that the frozen ones are out of it
     since = within.captured
     every = not within.attribute.startswith("trainable")
     if every and it.relevance.reads_trainable:
@@ -266,16 +268,12 @@ def _judge_set(it: Interpreter, within: VariableSet, variable: Value, node: ast.
 
 def _judge_watched(it: Interpreter, gradient: Value, node: ast.AST) -> None:
     """`tape.watched_variables()` holds the variables of frozen layers too."""
-    stack, seen = [gradient], set[int]()
-    read: set[int] = set()
-    while stack and len(seen) < 400:
-        each = stack.pop()
-        if each.serial not in seen:
-            seen.add(each.serial)
-            if isinstance(each.ref, VariableSet):
-                read |= each.ref.members
-            if each.how is not How.OPERATION or each.possible:  # what no tape recorded, no tape watched
-                stack.extend(each.inputs)
+
+    def behind(each: Value) -> tuple[Value, ...]:
+        return each.inputs if each.how is not How.OPERATION or each.possible else ()  # not recorded, so not watched
+
+    sets = [each.ref for each in lineage([gradient], 400, behind) if isinstance(each.ref, VariableSet)]
+    read = {member for each in sets for member in each.members}
     for done in reversed(it.trainable_sets):
         if done.value is False and done.members & read:
             if all(trainable_state(it, member) is False for member in done.members & read):
