@@ -239,6 +239,8 @@ def is_keras_owned(value: Value) -> bool:
 
 def parts_of_set(it: Interpreter, value: Value) -> list[Value]:
     """The variables of a symbolic set that were made in sight, and its layers: each may starve alone."""
+    if value.kind is Kind.VARIABLES and value.ref.bounds is not None:
+        return []  # a part by place: which of them are in it is not known
     if value.kind is not Kind.VARIABLES or not isinstance(value.ref.owner, Instance):
         owner = value.ref.owner if value.kind is Kind.VARIABLES else None
         if not (isinstance(owner, Layer) and (owner.sequence is not None or owner.outputs is not None)):

@@ -17,7 +17,7 @@ from gradlint.flow.objects import (
 )
 from gradlint.flow.runs import item_of_runs, list_of_runs, part_of_runs, runs_of, with_item
 from gradlint.flow.slices import note_copy, note_item
-from gradlint.flow.tracing import note_number_read
+from gradlint.flow.tracing import note_number_read, note_part_read
 from gradlint.flow.values import Fill, How, Kind, Value, alternatives
 from gradlint.verdicts import Cause
 
@@ -49,6 +49,7 @@ def get_item(it: Interpreter, base: Value, index: Value, node: ast.AST) -> Value
             return _container_item(it, base, index, node)
         case Kind.VARIABLES:
             if index.kind is Kind.LITERAL and isinstance(index.ref, slice):
+                note_part_read(it, base.ref.members)
                 return sliced_set(it, base, index.ref, node)
             return _item_of_list(it, base, index, node) or some_variable(it, base, node)
         case Kind.TENSOR | Kind.VARIABLE:

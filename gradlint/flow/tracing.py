@@ -230,6 +230,13 @@ def note_trainable_read(it: Interpreter, members: frozenset[int]) -> None:
             it.tracing.members.setdefault(member, trainable_state(it, member))
 
 
+def note_part_read(it: Interpreter, members: frozenset[int]) -> None:
+    """A part of such a list alone is used: what is frozen may be out of it."""
+    if it.tracing is not None:
+        for member in members:
+            it.tracing.members.pop(member, None)
+
+
 def note_trainable_set(it: Interpreter, owner: Value, members: frozenset[int], value: Value, node: ast.AST) -> None:
     """`layer.trainable = value`."""
     name = ast.unparse(node.value) if isinstance(node, ast.Attribute) else "it"
