@@ -27,9 +27,7 @@ def note_dropped(it: Interpreter, function: Value, result: Value, node: ast.Call
             return
         if name in SHAPING and not _is_read_again(it, node):
             return
-        if name not in CHANGING | SHAPING | ARITHMETIC or not symbol.startswith(
-            ("tf.", "keras.ops.", "keras.backend.")
-        ):
+        if name not in CHANGING | SHAPING | ARITHMETIC or not symbol.startswith(_SPACES):
             return
         if effect_of(symbol) is None and not symbol.endswith("clip_by_global_norm"):
             return

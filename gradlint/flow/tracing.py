@@ -180,7 +180,9 @@ def note_number_read(it: Interpreter, key: Key, text: str, value: Value) -> None
         return
     known = constants(value)
     ways = alternatives(value, 4) or []
-    computed = is_timed(it, value) and all(way.kind is Kind.LITERAL or _is_plain_number(way) for way in ways)
+    computed = (
+        bool(ways) and is_timed(it, value) and all(way.kind is Kind.LITERAL or _is_plain_number(way) for way in ways)
+    )
     if computed or (known and all(isinstance(each, _NUMBERS) for each in known)):
         traced.numbers[key] = (text, value)
 
