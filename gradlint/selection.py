@@ -25,6 +25,8 @@ def no_such_rule(word: str) -> str:
     """One line about a word that names no rule, with the nearest one that does."""
     known = {rule.code: rule for rule in all_rules()} | {rule.name: rule for rule in all_rules()}
     near = difflib.get_close_matches(word, known, 5) or difflib.get_close_matches(word.upper(), known, 5)
+    misread = word[:2] + word[2:].upper().replace("O", "0")  # the letter for the digit
+    near = [misread] if misread in known else near
     if not near:
         return f'no rule "{word}"'
     # Codes differ in single characters: of equally close ones, the one that agrees in more places.

@@ -45,3 +45,7 @@ class Cause(Enum):
     SATURATED = "saturated"
     UNSAFE_BRANCH = "unsafe-branch"
     UNSUPPORTED = "unsupported"
+
+
+#: Causes that make the gradient zero rather than None: the operation is registered, and its derivative is nothing.
+ZERO_CAUSES = frozenset({Cause.CONSTANT, Cause.SATURATED})

@@ -58,6 +58,7 @@ class Asked:
     because: str = ""
     sources_node: ast.AST | None = None
     target_node: ast.AST | None = None
+    turn: int = 0  # of the loop that was running
 
 
 def ask(
@@ -100,6 +101,7 @@ def ask(
             it.tick(),
             sources_node=sources_node,
             target_node=target_node,
+            turn=it.turn,
         )
     )
     for tape in asked_of:

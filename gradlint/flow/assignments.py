@@ -27,6 +27,7 @@ from gradlint.flow.sequences import (
 )
 from gradlint.flow.slices import note_copy
 from gradlint.flow.unused_changes import note_change
+from gradlint.flow.unused_layers import note_output_bound
 from gradlint.flow.values import ANY_TAPE, How, Kind, Value
 
 
@@ -76,6 +77,8 @@ def run_assign(it: Interpreter, node: ast.Assign) -> None:
     if not all(isinstance(target, ast.Tuple | ast.List) for target in node.targets):
         value = kept_for_later(it, value)  # unpacking consumes it at once
     for target in node.targets:
+        if isinstance(target, ast.Name) and value.callee is not None and len(node.targets) == 1:
+            note_output_bound(it, target.id, value, node)
         note_change(it, target, value, node)
         note_accumulation(it, target, value, node)
         _note_rebinding(it, target, value, node)

@@ -29,6 +29,7 @@ from gradlint.flow.tracing import (
     note_trainable_set,
     note_unknown_trainable_set,
 )
+from gradlint.flow.tracking import copy_list, note_kept
 from gradlint.flow.values import TRUE, How, Kind, Value, alternatives
 
 #: Attributes of tensors and variables that are no tensors.
@@ -274,7 +275,8 @@ def set_attribute(it: Interpreter, base: Value, name: str, value: Value, node: a
             case Kind.INSTANCE | Kind.LIBRARY | Kind.CLASS:
                 if name == "lr" and is_optimizer(way):
                     note_rate(it, way, node, None, "")
-                it.write_cell(way.ref, name, stored)
+                note_kept(it, way, name, value, node)
+                it.write_cell(way.ref, name, copy_list(it, way, stored))
             case Kind.PLAIN:
                 it.escape(value)
                 it.store.set((-way.serial - 1, name), stored)

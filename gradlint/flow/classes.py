@@ -9,6 +9,7 @@ from gradlint.flow.functions import open_arguments
 from gradlint.flow.instances import bind_method, class_attribute
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.keras_methods import inherited_init
+from gradlint.flow.made_anew import note_own_layer_made
 from gradlint.flow.members import is_keras_family
 from gradlint.flow.objects import (
     Class,
@@ -68,6 +69,8 @@ def instantiate(it: Interpreter, cls: Value, arguments: Arguments, node: ast.AST
     made = Instance(it.new_id(), cls.ref)
     value = it.fresh(Kind.INSTANCE, node, ref=made)
     initialise(it, value, arguments, node)
+    if is_keras_family(cls.ref):
+        note_own_layer_made(it, value, node)
     return value
 
 

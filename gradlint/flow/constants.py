@@ -32,7 +32,7 @@ Describer = Callable[[Interpreter, Arguments, Value], None]
 def describe(it: Interpreter, symbol: str, arguments: Arguments, made: Value) -> None:
     """Fill in shape and contents of the result of a library function."""
     describer = _DESCRIBERS.get(symbol.rpartition(".")[2])
-    if describer is None or made.kind not in (Kind.TENSOR, Kind.PLAIN):
+    if describer is None or made.kind not in (Kind.TENSOR, Kind.PLAIN, Kind.SYMBOLIC):
         return
     if symbol.startswith("np.random."):
         _drawn_by_numpy(it, symbol.rpartition(".")[2], arguments, made)
@@ -467,6 +467,8 @@ def describe_method(it: Interpreter, receiver: Value, name: str, arguments: Argu
         given = arguments.positional
         made.shape = asked_shape(it, given[0]) if len(given) == 1 else tuple(length_of(each) for each in given)
         made.fill = held.fill
+    elif name in ("sum", "mean", "max", "min", "std") and made.kind is Kind.PLAIN:
+        made.shape = reduced(held.shape, arguments.get(0, "axis"), is_literal(arguments.get(None, "keepdims"), True))
     elif name in ("astype", "copy", "numpy"):
         _kept(it, Arguments((held,)), made)
         if made.kind is Kind.PLAIN and made.fill is not None:

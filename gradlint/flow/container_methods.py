@@ -10,6 +10,7 @@ from gradlint.flow.objects import (
     Items,
 )
 from gradlint.flow.sequences import element_of, extend_container, forget_positions, get_item, set_item
+from gradlint.flow.tracking import note_appended
 from gradlint.flow.values import Kind, Value
 from gradlint.verdicts import Cause
 
@@ -22,12 +23,15 @@ def container_method(it: Interpreter, receiver: Value, name: str, arguments: Arg
             if arguments.positional:
                 added = arguments.positional[-1]
                 it.stored.setdefault(added.serial, it.frame)
+                note_appended(it, receiver, [added], node)
                 last = name == "append"
                 made = Items((*items.elements, added), None, items.exact and last, items.ordered and last)
                 it.set_items(receiver, made)
             return it.plain(node)
         case "extend":
             if first is not None:
+                if first.kind is Kind.CONTAINER:
+                    note_appended(it, receiver, list(it.items(first).elements), node)
                 extend_container(it, receiver, first)
             return it.plain(node)
         case "clear":

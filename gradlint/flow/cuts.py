@@ -5,17 +5,20 @@ from __future__ import annotations
 from gradlint.flow.asking import Asked
 from gradlint.flow.reach import WayStep
 from gradlint.flow.values import How, Kind, Value, alternatives
-from gradlint.verdicts import Cause, Verdict
+from gradlint.verdicts import ZERO_CAUSES, Cause, Verdict
 
 #: What TensorFlow 2.21 raises where a symbolic tensor is asked for its numbers (fixtures/GL201).
 _RAISED_IN_GRAPH = {".numpy": "AttributeError", ".item": "AttributeError", ".tolist": "AttributeError",
                     "builtins.float": "TypeError", "builtins.int": "TypeError"}  # fmt: skip
 #: Causes of operations through which no gradient passes, whatever records them.
 DEAD_ENDS = frozenset(
-    {Cause.LEFT_TENSORFLOW, Cause.NON_DIFFERENTIABLE, Cause.INTEGER, Cause.STOPPED, Cause.STATE, Cause.DISCRETE_SAMPLE}
-)
+    {Cause.LEFT_TENSORFLOW, Cause.NON_DIFFERENTIABLE, Cause.INTEGER, Cause.STOPPED, Cause.STATE, Cause.DISCRETE_SAMPLE,
+     Cause.CONSTANT, Cause.SATURATED}
+)  # fmt: skip
 #: Causes of which a part of a set is told: everything upstream of the cut is dead, whatever the rest does.
-OF_PARTS = frozenset({Cause.NON_DIFFERENTIABLE, Cause.INTEGER, Cause.DISCRETE_SAMPLE, Cause.CUSTOM_GRADIENT})
+OF_PARTS = frozenset(
+    {Cause.NON_DIFFERENTIABLE, Cause.INTEGER, Cause.DISCRETE_SAMPLE, Cause.CUSTOM_GRADIENT, *ZERO_CAUSES}
+)
 #: The same, but only where trained layers follow: otherwise it is how a target network or a teacher is meant to be.
 OF_PARTS_UPSTREAM = frozenset({Cause.LEFT_TENSORFLOW, Cause.STATE})
 #: Causes that make a whole summand of a loss a mere number by mistake. `stop_gradient` says that it is meant.
@@ -49,9 +52,11 @@ def _is_plain(target: Value) -> bool:
 
 
 def verdict_of(way: list[WayStep], at: int, raises: str) -> Verdict:
-    """What the sources get: a Python function that leaves TensorFlow has a gradient of zero, anything else none."""
+    """What the sources get: zero where the cuts say so, or a Python function leaves TensorFlow; else None."""
     if raises:
         return Verdict.RAISES
+    if way[at].cut in ZERO_CAUSES and all(step.cut is None or step.cut in ZERO_CAUSES for step in way[at:]):
+        return Verdict.ZERO
     if any(step.value.label == "tf.py_function" for step in way[at:]):
         return Verdict.ZERO
     return Verdict.NONE

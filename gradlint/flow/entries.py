@@ -9,14 +9,19 @@ from __future__ import annotations
 import ast
 
 from gradlint.flow.classes import open_instance
+from gradlint.flow.dropped_outputs import judge_graphs
 from gradlint.flow.functions import call_function, open_arguments
 from gradlint.flow.instances import class_attribute
 from gradlint.flow.interpreter import Interpreter, OutOfFuel
+from gradlint.flow.left_out import judge_parts
+from gradlint.flow.loss_functions import judge_open_losses
 from gradlint.flow.members import is_keras_family
 from gradlint.flow.names import bind_name
 from gradlint.flow.objects import Function, Transformed
+from gradlint.flow.precision import judge_precision
 from gradlint.flow.state import FUEL_PER_ENTRY
 from gradlint.flow.training import batch_of_data, judge_compiled
+from gradlint.flow.unused_layers import judge_classes
 from gradlint.flow.values import Kind, Value
 
 
@@ -27,6 +32,7 @@ def run_module(it: Interpreter) -> None:
             break  # the rest cannot be reached: sys.exit at top level, or a raise
         _entry(it, statement, lambda statement=statement: it.run_body([statement]))
     it.alive = True
+    it.entered_closed = frozenset(it.entered)
     it.open_code = True
     for name in sorted(it.module.names.local):
         value = it.store.get((it.module.id, name))
@@ -34,6 +40,11 @@ def run_module(it: Interpreter) -> None:
             it.escape(value, at=0)  # whoever imports the module has it
     _run_uncalled(it)
     _entry(it, it.tree, lambda: judge_compiled(it))
+    _entry(it, it.tree, lambda: judge_classes(it))
+    judge_open_losses(it)
+    judge_graphs(it)
+    judge_parts(it)
+    judge_precision(it)
 
 
 def _run_uncalled(it: Interpreter) -> None:
@@ -42,7 +53,9 @@ def _run_uncalled(it: Interpreter) -> None:
         waiting = [
             function
             for function in it.functions
-            if function.node not in it.entered and function.node not in tried and function.node in it.relevance.relevant
+            if function.node not in it.entered
+            and function.node not in tried
+            and (function.node in it.relevance.relevant or _is_run_by_keras(function))
         ]
         if not waiting:
             return
@@ -51,6 +64,15 @@ def _run_uncalled(it: Interpreter) -> None:
                 continue
             tried.add(function.node)
             _entry(it, function.node, lambda function=function: _run_open(it, function))
+
+
+def _is_run_by_keras(function: Function) -> bool:
+    """Whether Keras calls this: `call` of a layer, model or loss, or a function that is a loss by its parameters."""
+    if function.owner is not None:
+        of_keras = is_keras_family(function.owner) or any("losses." in each for each in function.owner.families)
+        return of_keras and function.name in ("call", "compute_loss")
+    spec = function.node.args
+    return [each.arg for each in (*spec.posonlyargs, *spec.args)][:2] == ["y_true", "y_pred"]
 
 
 def _run_open(it: Interpreter, function: Function) -> None:

@@ -97,6 +97,10 @@ def call_function(
     if frame.names.yields:
         return it.container("generator", Items(tuple(exits.yields), None, exact=False), node)
     returned = [value for value, _ in exits.returns]
+    if node is function.node:  # strangers call it, and keep what they get
+        for value in returned:
+            for kept in it.leaves(value):
+                it.stored.setdefault(kept.serial, frame)
     for value in returned:
         if value.kind is Kind.FUNCTION and isinstance(value.ref, Function) and value.ref.frame is frame:
             for kept in it.closed_over(value.ref):

@@ -16,13 +16,14 @@ from gradlint.flow.blame import Blame, Outcome
 from gradlint.flow.cuts import OF_PARTS, OF_PARTS_UPSTREAM
 from gradlint.flow.events import Cut, Rebinding, Source, SourceSort, SourcesStarved, TermStarved
 from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.model_events import HeadWithoutLoss, LayerOutputDropped
 from gradlint.flow.notes import Notes, order
-from gradlint.flow.objects import Variable
+from gradlint.flow.objects import Layer, Variable
 from gradlint.flow.places import Places
 from gradlint.flow.reach import Reach, WayStep, covers, reach, surely_flows, touches, unregistered, way_between
 from gradlint.flow.terms import Terms, bits_of
 from gradlint.flow.update_events import NoneFiltered, ResultDropped
-from gradlint.flow.values import How, Kind, Value, alternatives
+from gradlint.flow.values import How, Kind, Value, alternatives, lineage, recorded_or_dead
 from gradlint.flow.ways import (
     Sameness,
     contains,
@@ -30,9 +31,10 @@ from gradlint.flow.ways import (
     origin_of,
     sameness,
 )
+from gradlint.flow.zero_events import MetricAsLoss, PredictionIgnored
 from gradlint.flow_report import GradientDecision, SourceDecision
 from gradlint.rule import Place, Step
-from gradlint.verdicts import Cause, Verdict
+from gradlint.verdicts import ZERO_CAUSES, Cause, Verdict
 
 
 def _is_cut_at(event: object, places: set[Place]) -> bool:
@@ -49,6 +51,8 @@ class Gradients:
         self.notes = Notes(it, places)
         self.events: list[object] = []
         self.decisions: list[GradientDecision] = []
+        self.left_out: dict[int, Outcome] = {}  # by id: parts of a model that some loss leaves out
+        self.reached: frozenset[int] = frozenset()
 
     def conclude(self) -> None:
         """Fill `events` and `decisions`."""
@@ -58,18 +62,56 @@ class Gradients:
         for node, every in sorted(by_call.items(), key=lambda item: order(item[0])):
             self._conclude_call(node, every)
         self._add_noted()
+        self._add_heads()
         self._conclude_unreached(by_call)
 
     def _add_noted(self) -> None:
         """What was noted while code ran; not twice what a gradient call showed already."""
         rebound = {each.place.row for each in self.events if isinstance(each, events.VariableRebound)}
         noted = list(self.notes.as_events())
-        dropped = {each.place for each in noted if isinstance(each, ResultDropped)}
-        # A dropped result is told as such, not as the cut that it makes.
-        self.events = [each for each in self.events if not _is_cut_at(each, dropped)]
+        dropped = {each.place for each in noted if isinstance(each, ResultDropped | MetricAsLoss)}
+        # A dropped result, a metric for a loss, is told as such, not as the cut that it makes.
+        self.events = [each for each in self.events if not _is_cut_at(each, dropped) and not self._is_ignoring(each)]
         for event in noted:
             if not isinstance(event, events.VariableRebound) or event.place.row not in rebound:
                 self.events.append(event)
+
+    def _note_left_out(self, found: list[Outcome]) -> None:
+        """A part of a model that is called under the tape, and whose output the loss leaves out."""
+        source = found[0].source.value
+        owner = source.ref.owner if source.kind is Kind.VARIABLES else None
+        if isinstance(owner, Layer) and all(each.asked.asked == "gradient" for each in found):
+            if self.it.called_layers.get(owner.id) and owner.id in self.it.layer_values:
+                self.left_out.setdefault(owner.id, found[0])
+
+    def _add_heads(self) -> None:
+        """Parts that no gradient call of the file reaches, although they are called under its tape."""
+        dropped = {node for note in self.it.notes if note.event is LayerOutputDropped for node in ast.walk(note.node)}
+        for member, outcome in sorted(self.left_out.items()):
+            layer = self.it.layer_values[member]
+            if member in self.reached or layer.node is None or dropped & self.it.called_layers[member]:
+                continue
+            place = self.places.place(layer.node)
+            trace = (Step("made here", place), Step("gradient asked here", self.places.place(outcome.asked.node)))
+            head = outcome.source.text.removesuffix(".trainable_variables")
+            self.events.append(HeadWithoutLoss(place, self.places.code(layer.node), trace, False, head, False))
+
+    def _is_ignoring(self, event: object) -> bool:
+        """Whether sources starve because a loss of this file never reads the prediction: that is told there."""
+        if not isinstance(event, SourcesStarved) or event.cut.cause is not Cause.NOT_IN_TARGET:
+            return False
+        parameters = {note.node for note in self.it.notes if note.event is PredictionIgnored}
+        targets = [
+            target
+            for asked in self.it.asked
+            if parameters and self.places.place(asked.node) == event.asked_at
+            for target in asked.targets
+        ]
+        return any(
+            each.frame is not None and each.frame.function is not None
+            and any(argument in parameters for argument in each.frame.function.node.args.args)
+            for each in lineage(targets, 300, recorded_or_dead)
+        )  # fmt: skip
 
     def _conclude_unreached(self, by_call: dict[ast.AST, list[Asked]]) -> None:
         """Gradient calls that no way led to are undecided, and said to be."""
@@ -102,6 +144,8 @@ class Gradients:
                 decided.append(SourceDecision(text, Verdict.NONE, Cause.INTEGER, self.places.place(node)))
                 continue  # a counter beside what is trained
             within = found[0].source.within
+            if within and fault is None:
+                self.reached |= found[0].source.members
             if within:
                 # A part of a set: told only where it starves alone, and not for what the loss leaves out.
                 if within in whole or fault is None:
@@ -109,6 +153,7 @@ class Gradients:
                 if fault.cut is None or not _told_of_parts(fault.cut):
                     if fault.cut is None or fault.cut.cause is Cause.NOT_IN_TARGET:
                         self._note_filtered(node, text)
+                        self._note_left_out(found)
                     continue
             if fault is not None and fault.cut is not None:
                 starved.setdefault((fault.cut.place, fault.cut.cause), []).append(fault)
@@ -116,7 +161,8 @@ class Gradients:
                     because = "most likely none: it depends on a call that is judged by its name"
                     decided.append(SourceDecision(text, None, None, fault.cut.place, because))
                 else:
-                    decided.append(SourceDecision(text, Verdict.NONE, fault.cut.cause, fault.cut.place))
+                    verdict = Verdict.ZERO if fault.cut.cause in ZERO_CAUSES else Verdict.NONE
+                    decided.append(SourceDecision(text, verdict, fault.cut.cause, fault.cut.place))
                 continue
             decided.append(self._decision(text, found))
         for group in starved.values():

@@ -15,6 +15,7 @@ from gradlint.flow.heap import Heap
 from gradlint.flow.objects import (
     HeapObject,
     Variable,
+    VariableSet,
 )
 from gradlint.flow.state import RECORDING, Exits, OutOfFuel
 from gradlint.flow.store import Delta, Key
@@ -47,7 +48,10 @@ class Interpreter(Heap):
             for leaf in self.leaves(value):
                 if is_bare(leaf):
                     continue
-                taken = self._read_now(leaf, node) if leaf.kind in (Kind.VARIABLE, Kind.VARIABLES) else leaf
+                taken = leaf
+                if leaf.kind in (Kind.VARIABLE, Kind.VARIABLES):
+                    self.weights_read |= self._weights_in(leaf)
+                    taken = self._read_now(leaf, node)
                 flat.append(taken)
                 followed |= self.tracked(taken)
                 surely |= self.surely_tracked(taken)
@@ -80,6 +84,15 @@ class Interpreter(Heap):
         made.assumed = made.assumed or any(leaf.assumed and leaf.how is How.OPERATION for leaf in flat)
         return made
 
+    def _weights_in(self, value: Value) -> frozenset[int]:
+        """The variables that an operation reads with this value."""
+        owner = value.ref
+        if isinstance(owner, Variable):
+            within = owner.within.members if owner.within is not None else frozenset()
+            behind = {owner.owner.id} if owner.owner is not None else frozenset[int]()
+            return within | behind | {owner.id}
+        return owner.members if isinstance(owner, VariableSet) else frozenset()
+
     def _read_now(self, variable: Value, node: ast.AST | None) -> Value:
         """The value read out of a variable, where not every recording tape follows it: a later watch does not help."""
         sure, possible = self.recording()
@@ -102,6 +115,10 @@ class Interpreter(Heap):
         value = self.fresh(Kind.PLAIN, node, label=label)
         if cause is not None:
             leaves = [leaf for each in inputs for leaf in self.leaves(each)]
+            if self.frame is not self.module:  # there it is looked at, when all is over
+                for leaf in leaves:
+                    if leaf.kind in (Kind.VARIABLE, Kind.VARIABLES):
+                        self.weights_read |= self._weights_in(leaf)
             value.dead = tuple((leaf, cause) for leaf in leaves if not is_bare(leaf))
         return value
 
@@ -194,6 +211,7 @@ class Interpreter(Heap):
         self.store.forget_watchers()
         self.frame, self.loops, self.calls, self.open_withs, self.stack = self.module, [], [], [], []
         self.turn, self.tracing, self.timed = 0, None, 0
+        self.training_mode = None
         self.expected = self.arms = self.choosing = self.doubt = self.peeled = self.loop_depth = self.joined = 0
         self.alive = True
         self.set_recording(0, 0)
@@ -224,6 +242,15 @@ def in_turn(it: Interpreter) -> Iterator[None]:
 
 
 @contextmanager
+def in_training_mode(it: Interpreter, told: Value | None) -> Iterator[None]:
+    """A layer is called with `training=...`, which Keras hands down to the layers that it calls."""
+    before = it.training_mode
+    it.training_mode = told if told is not None else before
+    yield
+    it.training_mode = before
+
+
+@contextmanager
 def expecting_errors(it: Interpreter, *, tells: bool) -> Iterator[None]:
     """Run a block; with `tells`, what it raises is no news to its author."""
     it.expected += tells
@@ -231,4 +258,6 @@ def expecting_errors(it: Interpreter, *, tells: bool) -> Iterator[None]:
     it.expected -= tells
 
 
-__all__ = ["MOST_DEPTH", "RECORDING", "Exits", "Interpreter", "OutOfFuel", "expecting_errors", "in_turn"]
+__all__ = [
+    "MOST_DEPTH", "RECORDING", "Exits", "Interpreter", "OutOfFuel", "expecting_errors", "in_training_mode", "in_turn",
+]  # fmt: skip

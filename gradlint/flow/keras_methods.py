@@ -7,6 +7,8 @@ import ast
 from gradlint.flow.arguments import Arguments
 from gradlint.flow.instances import method_of, open_part
 from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.layer_faults import judge_sequence
+from gradlint.flow.layer_shapes import is_input
 from gradlint.flow.layers import (
     build_once,
     call_keras_instance,
@@ -14,6 +16,7 @@ from gradlint.flow.layers import (
     layers_in_graph,
     make_layer,
 )
+from gradlint.flow.left_out import note_weight_made
 from gradlint.flow.losses import losses_of
 from gradlint.flow.members import (
     LAYER_VARIABLES,
@@ -30,12 +33,12 @@ from gradlint.flow.objects import (
     LibraryObject,
     Variable,
 )
-from gradlint.flow.own_code import is_input
+from gradlint.flow.outputs import initial_number
 from gradlint.flow.shapes import asked_shape
 from gradlint.flow.tensor_calls import plain_call
 from gradlint.flow.tracing import forget_fit
 from gradlint.flow.training import run_compile, run_fit
-from gradlint.flow.values import TRUE, How, Kind, Value
+from gradlint.flow.values import TRUE, Fill, How, Kind, Value
 
 #: Methods of Keras layers and models that are modelled (the rest is opaque).
 _WITHOUT_RESULT = frozenset(
@@ -241,6 +244,8 @@ def _add_layer(it: Interpreter, receiver: Value, arguments: Arguments) -> None:
             owner.sequence = None  # which layers, in which order, is not known
         if is_input(value):
             it.store.set((owner.id, "<built>"), TRUE)
+            if owner.sequence == () and value.kind is Kind.SYMBOLIC:
+                owner.sequence = (value,)
         if value.kind in (Kind.LAYER, Kind.INSTANCE):
             owner.parts = (*owner.parts, value)
             if any(name.startswith("input") for name, _ in getattr(value.ref, "keywords", ())):
@@ -249,6 +254,7 @@ def _add_layer(it: Interpreter, receiver: Value, arguments: Arguments) -> None:
                 mark_built(it, value)
             if owner.sequence is not None:
                 owner.sequence = (*owner.sequence, value)
+                judge_sequence(it, owner.sequence, receiver.node or ast.Pass())
         elif value.is_opaque or value.how is How.JOIN:
             owner.open_parts = True
             owner.sequence = None
@@ -271,6 +277,9 @@ def add_weight(it: Interpreter, receiver: Value, arguments: Arguments, node: ast
     made = Variable(it.new_id(), "", True, known, node)
     value = it.fresh(Kind.VARIABLE, node, ref=made, label=label.ref if label is not None else "")
     value.shape = asked_shape(it, arguments.keywords.get("shape"))
+    if initial_number(arguments.keywords.get("initializer")) == 0:
+        value.fill = Fill.ZEROS
+    note_weight_made(it, value, arguments, node)
     if isinstance(receiver.ref, HeapObject):
         it.write_cell(receiver.ref, f"<weight {made.id}>", value)
         if receiver.ref.escaped_at is not None:

@@ -6,9 +6,11 @@ import ast
 
 from gradlint.flow.arguments import Arguments
 from gradlint.flow.instances import bind_method, class_attribute, is_overridden
-from gradlint.flow.interpreter import Interpreter
-from gradlint.flow.layer_shapes import output_shape
+from gradlint.flow.interpreter import Interpreter, in_training_mode
+from gradlint.flow.layer_faults import judge_inputs, judge_layer_call, judge_sequence
+from gradlint.flow.layer_shapes import is_input, output_shape
 from gradlint.flow.losses import forget_losses
+from gradlint.flow.made_anew import note_layer_made
 from gradlint.flow.members import (
     is_keras_family,
     is_model_family,
@@ -25,8 +27,9 @@ from gradlint.flow.objects import (
     Layer,
     SymbolicCall,
 )
-from gradlint.flow.own_code import activation_of, dtype_of, is_input, run_own_code, runs_own_code
+from gradlint.flow.own_code import activation_of, dtype_of, run_own_code, runs_own_code
 from gradlint.flow.sequences import known_elements
+from gradlint.flow.tracking import note_lambda
 from gradlint.flow.values import How, Kind, Value
 from gradlint.verdicts import Cause
 
@@ -77,11 +80,12 @@ def make_layer(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AST
             elif leaf.kind is Kind.FUNCTION and name == "Lambda":
                 parts.append(leaf)
     made = Layer(it.new_id(), symbol, tuple(parts), open_parts, inputs=inputs, outputs=outputs, sequence=sequence)
-    made.keywords = tuple(arguments.keywords.items())
+    made.positional, made.keywords = arguments.positional, tuple(arguments.keywords.items())
     made.has_cuts = outputs is not None and _has_cuts(it, outputs)
     made.activation = activation_of(name, arguments)
     value = it.fresh(Kind.LAYER, node, ref=made, label=symbol)
     it.layer_values[made.id] = value
+    _note_made(it, value, node)
     if "trainable" in arguments.keywords:
         it.store.set((made.id, "trainable"), arguments.keywords["trainable"])
     for part in parts:
@@ -94,6 +98,14 @@ def make_layer(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AST
             if each.kind is Kind.INSTANCE:
                 build_once(it, each, node)  # with an Input first, layers are built while the model is
     return value
+
+
+def _note_made(it: Interpreter, layer: Value, node: ast.AST) -> None:
+    note_layer_made(it, layer, node)
+    if layer.ref.symbol.endswith(".Lambda") and layer.ref.parts:
+        note_lambda(it, layer, layer.ref.parts[0], node)
+    if layer.ref.sequence:
+        judge_sequence(it, layer.ref.sequence, node)
 
 
 _INPUT_SHAPES = frozenset({"input_shape", "input_dim", "batch_input_shape", "batch_shape"})
@@ -164,14 +176,22 @@ def call_layer(it: Interpreter, layer: Value, arguments: Arguments, node: ast.AS
     """Call a library layer or model."""
     owner: Layer = layer.ref
     tensors = [*arguments.positional, *arguments.keywords.values()]
+    it.called_layers.setdefault(owner.id, set()).add(node)
     mark_built(it, layer)
     if any(leaf.kind is Kind.SYMBOLIC for value in tensors for leaf in it.leaves(value)):
         ref = SymbolicCall(it.new_id(), layer, arguments.positional, tuple(arguments.keywords.items()), node)
-        return it.operation(node, (*tensors, weights_of(it, layer, node)), label="call", kind=Kind.SYMBOLIC, ref=ref)
+        called = it.operation(node, (*tensors, weights_of(it, layer, node)), label="call", kind=Kind.SYMBOLIC, ref=ref)
+        called.callee, called.given = layer, arguments
+        called.shape = output_shape(it, layer, arguments)
+        judge_layer_call(it, layer, arguments, called)
+        if not any(frame.function is not None and frame.function.name == "call" for frame in it.frame.callers()):
+            it.symbolic_calls.append(called)
+        return called
     if owner.open_parts:
         return it.opaque_call(node, (layer, *tensors), "a model with layers that cannot be seen")
     if arguments.positional and runs_own_code(layer):
-        return run_own_code(it, layer, arguments, node)
+        with in_training_mode(it, arguments.keywords.get("training")):
+            return run_own_code(it, layer, arguments, node)
     kept = [value for key, value in arguments.keywords.items() if key not in ("training", "mask")]
     inputs = (*arguments.positional, *kept, weights_of(it, layer, node))
     if owner.outputs is not None and owner.outputs.kind is Kind.CONTAINER:
@@ -180,7 +200,11 @@ def call_layer(it: Interpreter, layer: Value, arguments: Arguments, node: ast.AS
         _connect_outputs(made, outputs.elements)
         return it.container(owner.outputs.ref.type, Items(tuple(made), outputs.keys, outputs.exact), node)
     called = it.operation(node, inputs, label="call", dtype=dtype_of(layer))
-    called.shape = output_shape(layer, arguments.positional[0].shape) if arguments.positional else None
+    called.callee, called.given = layer, arguments
+    called.shape = output_shape(it, layer, arguments)
+    judge_layer_call(it, layer, arguments, called)
+    if called.possible and arguments.positional:
+        judge_inputs(it, layer, arguments.positional[0])
     return called
 
 
@@ -236,6 +260,7 @@ def _is_family(cls: Class, space: str) -> bool:
 def call_keras_instance(it: Interpreter, instance: Value, arguments: Arguments, node: ast.AST) -> Value:
     """`layer(x)`: build once, then `call`."""
     owner: Instance = instance.ref
+    it.called_layers.setdefault(owner.id, set()).add(node)
     patched = it.store.get((owner.id, "call"))
     if patched is not None:
         return it.call(patched, arguments, node)
@@ -257,6 +282,9 @@ def call_keras_instance(it: Interpreter, instance: Value, arguments: Arguments, 
         accepted = {each.arg for each in (*spec.args, *spec.kwonlyargs)}
         if spec.kwarg is None:
             keywords = {key: value for key, value in keywords.items() if key in accepted}
+        told = it.training_mode
+        if told is not None and "training" in accepted and len(arguments.positional) < 2:
+            keywords.setdefault("training", told)  # Keras hands it down to the layers inside
     if symbolic:
         value = it.operation(
             node,
@@ -270,7 +298,8 @@ def call_keras_instance(it: Interpreter, instance: Value, arguments: Arguments, 
             return it.container(run_result.ref.type, _like(it, run_result, value), node)
         return value
     made = Arguments(arguments.positional, keywords, arguments.more, arguments.more_keywords)
-    return it.call(bind_method(it, run, instance, node), made, node)
+    with in_training_mode(it, arguments.keywords.get("training")):
+        return it.call(bind_method(it, run, instance, node), made, node)
 
 
 def _like(it: Interpreter, shape: Value, value: Value) -> Items:

@@ -18,6 +18,7 @@ from gradlint.flow.callbacks import (
 )
 from gradlint.flow.constants import describe
 from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.judging import judge_call
 from gradlint.flow.layers import make_layer
 from gradlint.flow.lifecycle import note_constructor
 from gradlint.flow.members import is_layer_symbol
@@ -27,6 +28,7 @@ from gradlint.flow.objects import (
     LibraryObject,
 )
 from gradlint.flow.optimizers import is_optimizer_symbol, optimizer_by_name
+from gradlint.flow.precision import note_policy
 from gradlint.flow.python_calls import (
     absolute,
     chain_call,
@@ -80,6 +82,7 @@ from gradlint.flow.tensor_calls import (
     load_model,
     loss_by_name,
     may_hold,
+    number_call,
     plain_call,
     resize_call,
     split_call,
@@ -108,8 +111,10 @@ def call_symbol(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AS
     handler = SYMBOLS.get(symbol)
     if handler is not None:
         found = handler(it, arguments, node)
-        if found.kind is Kind.TENSOR and found.how is not How.JOIN and found.node is node:
-            describe(it, symbol, arguments, found)
+        if found.node is node and found.kind in (Kind.TENSOR, Kind.SYMBOLIC):
+            found.given = arguments
+            if found.how is not How.JOIN:
+                describe(it, symbol, arguments, found)
         return found
     root = symbol.split(".", maxsplit=1)[0]
     if root == "builtins":
@@ -122,13 +127,16 @@ def call_symbol(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AS
         for argument in arguments.every():
             it.escape(argument)
         made_of = tuple(leaf for argument in arguments.every() for leaf in it.leaves(argument))
-        return it.fresh(Kind.LIBRARY, node, ref=LibraryObject(it.new_id(), "tf.data.Dataset", made_of))
+        sliced = arguments.get(0, "tensors") if symbol.endswith(".from_tensor_slices") else None
+        kept = (("<slices>", sliced),) if sliced is not None else ()
+        return it.fresh(Kind.LIBRARY, node, ref=LibraryObject(it.new_id(), "tf.data.Dataset", made_of, kept))
     if is_layer_symbol(symbol):
         return make_layer(it, symbol, arguments, node)
     effect = effect_of(symbol)
     if effect is not None:
         made = apply_effect(it, symbol, arguments, node)
         describe(it, symbol, arguments, made)
+        judge_call(it, symbol, arguments, made, node)
         if symbol.endswith("gather") and not _is_plain_lookup(arguments):
             it.dense_lookups.add(made.serial)
         if symbol.startswith("tf.tensor_scatter_nd_") or symbol == "keras.ops.scatter_update":
@@ -138,6 +146,7 @@ def call_symbol(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AS
         if any(named_object(value) for value in arguments.every()):
             return it.opaque_call(node, arguments.every(), "an array of objects", getter=True)
         made = plain_call(it, symbol, arguments.every(), node)
+        made.given = arguments
         describe(it, symbol, arguments, made)
         return made
     if root in PLAIN_ROOTS:
@@ -145,6 +154,8 @@ def call_symbol(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AS
             return it.opaque_call(node, arguments.every(), f"`{symbol}` hands on what it is given", getter=True)
         return it.plain(node)
     name = symbol.rpartition(".")[2]
+    if name.endswith("policy"):
+        note_policy(it, symbol, arguments)
     if root in ("tf", "keras") and (name[:1].isupper() or symbol.startswith(_OBJECT_SPACES)):
         owner = LibraryObject(it.new_id(), symbol, arguments.positional, tuple(arguments.keywords.items()))
         if symbol.startswith("tf.train.Checkpoint"):
@@ -173,9 +184,26 @@ def _is_plain_lookup(arguments: Arguments) -> bool:
 _HANDS_ON = frozenset({"__import__", "object", "memoryview", "breakpoint", "type", "slice"})
 
 
+def _items_given(it: Interpreter, arguments: Arguments) -> Items:
+    """What a container is made of, in no order."""
+    given = arguments.get(0, "iterable")
+    elements = it.items(given).elements if given is not None and given.kind is Kind.CONTAINER else ()
+    return Items(elements, None, exact=False)
+
+
 def named_object(value: Value) -> bool:
     """Whether this names the type of any object: `dtype=object`."""
     return value.kind is Kind.SYMBOL and value.ref == "builtins.object"
+
+
+def activation_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+    """`keras.activations.get(...)`: of a name the function, of None the identity, of a function itself."""
+    given = arguments.get(0, "identifier")
+    if given is not None and given.kind is Kind.LITERAL and (given.ref is None or isinstance(given.ref, str)):
+        return it.fresh(Kind.SYMBOL, node, ref=f"keras.activations.{given.ref or 'linear'}")
+    if given is not None and given.kind in (Kind.FUNCTION, Kind.SYMBOL):
+        return given
+    return it.fresh(Kind.LIBRARY, node, ref=LibraryObject(it.new_id(), "keras.activations.Activation"))
 
 
 def optimizer_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
@@ -280,8 +308,14 @@ SYMBOLS: dict[str, Handler] = {
     "keras.losses.get": loss_by_name,
     "keras.optimizers.get": optimizer_call,
     "keras.metrics.get": loss_by_name,
-    "keras.activations.get": lambda it, arguments, node: it.fresh(
-        Kind.LIBRARY, node, ref=LibraryObject(it.new_id(), "keras.activations.Activation")
+    "keras.activations.get": activation_call,
+    **dict.fromkeys(
+        [
+            "tf.random.Generator.from_seed",
+            "tf.random.Generator.from_non_deterministic_state",
+            "tf.random.get_global_generator",
+        ],
+        lambda it, arguments, node: it.fresh(Kind.LIBRARY, node, ref=LibraryObject(it.new_id(), "tf.random.Generator")),
     ),
     "tf.distribute.get_replica_context": lambda it, arguments, node: it.fresh(
         Kind.LIBRARY, node, ref=LibraryObject(it.new_id(), "tf.distribute.ReplicaContext")
@@ -338,7 +372,7 @@ SYMBOLS: dict[str, Handler] = {
     "builtins.dict.fromkeys": from_keys,
     "collections.OrderedDict": make_dict,
     "collections.defaultdict": lambda it, arguments, node: it.container("dict", Items((), None, exact=False), node),
-    "collections.deque": lambda it, arguments, node: it.list_of((), node, exact=False),
+    "collections.deque": lambda it, arguments, node: it.container("deque", _items_given(it, arguments), node),
     "builtins.zip": zip_call,
     "builtins.enumerate": enumerate_call,
     "builtins.range": range_call,
@@ -359,6 +393,8 @@ SYMBOLS: dict[str, Handler] = {
     "builtins.max": minmax,
     "builtins.min": minmax,
     "builtins.abs": absolute,
+    "builtins.int": number_call(int),
+    "builtins.float": number_call(float),
     "builtins.pow": absolute,
     "builtins.getattr": getattr_call,
     "builtins.setattr": setattr_call,

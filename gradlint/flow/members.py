@@ -272,7 +272,7 @@ _WEIGHTLESS = (
     "Lambda", "Activation", "Flatten", "Dropout", "Reshape", "Max", "Average", "Global", "ZeroPadding", "Cropping",
     "UpSampling", "Rescaling", "Resizing", "Random", "Concatenate", "Add", "Multiply", "Subtract", "Dot", "Minimum",
     "Permute", "RepeatVector", "Masking", "Input", "ReLU", "LeakyReLU", "ELU", "Softmax", "Gaussian", "Spatial",
-    "Identity",
+    "Identity", "UnitNormalization", "ActivityRegularization",
     "CategoryEncoding", "Discretization", "Hashing", "StringLookup", "IntegerLookup", "TextVectorization", "Alpha",
 )  # fmt: skip
 

@@ -9,6 +9,7 @@ from gradlint.flow.applying import apply_gradients
 from gradlint.flow.arguments import Arguments
 from gradlint.flow.callbacks import run_with_args
 from gradlint.flow.certainty import variable_behind
+from gradlint.flow.compared import judge_loss, kind_of_loss
 from gradlint.flow.constants import write_part, write_variable
 from gradlint.flow.container_methods import container_method, variables_method
 from gradlint.flow.indexed_slices import note_access
@@ -30,6 +31,8 @@ from gradlint.flow.optimizers import unwrapped
 from gradlint.flow.python_calls import setattr_call
 from gradlint.flow.scatters import note_assign, note_scatter
 from gradlint.flow.sequences import element_of
+from gradlint.flow.shapes import asked_shape
+from gradlint.flow.singularities import matters
 from gradlint.flow.slices import ASSIGNING, SCATTERING, note_method
 from gradlint.flow.tape_methods import call_tape_method
 from gradlint.flow.tensor_calls import TO_NUMBERS, cast_call, device_context, plain_call, plain_method
@@ -110,6 +113,13 @@ def _object_method(it: Interpreter, receiver: Value, name: str, arguments: Argum
             return it.plain(node)
         if name in ("get_next", "get_single_element"):
             return element_of(it, receiver, node)
+        if name == "batch" and owner.keyword("<slices>") is not None and owner.keyword("<batch>") is None:
+            size = arguments.get(0, "batch_size") or it.plain(node)
+            batched = LibraryObject(it.new_id(), symbol, owner.arguments, (*owner.keywords, ("<batch>", size)))
+            return it.fresh(Kind.LIBRARY, node, ref=batched)
+        if name in ("batch", "unbatch", "padded_batch", "window", "enumerate", "zip"):
+            loose = LibraryObject(it.new_id(), symbol, owner.arguments)
+            return it.fresh(Kind.LIBRARY, node, ref=loose)  # its elements have another structure
         return receiver
     if symbol == "tf.TensorArray":
         return _tensor_array_method(it, receiver, name, arguments, node)
@@ -155,7 +165,9 @@ def _object_method(it: Interpreter, receiver: Value, name: str, arguments: Argum
     if symbol == "contextmanager":
         return it.plain(node)
     if symbol in ("tf.random.Generator",) or "Generator" in symbol:
-        return it.operation(node, arguments.every(), label=name)
+        drawn = it.operation(node, arguments.every(), label=name)
+        drawn.shape = asked_shape(it, arguments.get(0, "shape"))
+        return drawn
     if symbol.startswith(
         (
             "tf.train",
@@ -262,7 +274,13 @@ def call_object(it: Interpreter, receiver: Value, arguments: Arguments, node: as
     if symbol.startswith(("keras.initializers", "tf.initializers", "tf.random")):
         return it.fresh(Kind.TENSOR, node)
     if symbol.startswith(("keras.losses", "keras.regularizers", "keras.constraints", "keras.activations", "tf.losses")):
-        return it.operation(node, arguments.every(), label=symbol)
+        made = it.operation(node, arguments.every(), label=symbol)
+        made.callee, made.given = receiver, arguments
+        kind = kind_of_loss(it, receiver)
+        target, predicted = arguments.get(0, "y_true"), arguments.get(1, "y_pred")
+        if kind is not None and target is not None and predicted is not None and (matters(it, made) or it.frame.graph):
+            judge_loss(it, kind, target, predicted, node)
+        return made
     if "optimizers.schedules" in symbol:
         return it.operation(node, arguments.every(), label=symbol)
     return it.opaque_call(node, (receiver, *arguments.every()), f"a call of `{symbol}` is not modelled", getter=True)

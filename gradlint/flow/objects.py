@@ -174,7 +174,15 @@ class Layer(HeapObject):
     sequence: tuple[Value, ...] | None = None
     activation: Value | None = None
     has_cuts: bool = False  # of a functional model: an operation without a gradient took part
+    positional: tuple[Value, ...] = ()
     keywords: tuple[tuple[str, Value], ...] = ()
+
+    def argument(self, position: int | None, name: str) -> Value | None:
+        """The argument that it was made with."""
+        found = dict(self.keywords).get(name)
+        if found is None and position is not None and position < len(self.positional):
+            return self.positional[position]
+        return found
 
 
 @dataclass(eq=False, slots=True)

@@ -14,6 +14,7 @@ from gradlint.flow.events import BooleanProduct
 from gradlint.flow.indexed_slices import note_arithmetic
 from gradlint.flow.instances import bind_method, class_attribute
 from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.judging import judge_operator
 from gradlint.flow.masks import note_product
 from gradlint.flow.members import symbolic_operation
 from gradlint.flow.objects import (
@@ -22,6 +23,7 @@ from gradlint.flow.objects import (
 from gradlint.flow.runs import runs_of
 from gradlint.flow.values import DType, How, Kind, Value, alternatives, is_literal
 from gradlint.flow.weight_names import is_never_in_name
+from gradlint.flow.zero_cuts import cut_of_operator
 from gradlint.verdicts import Cause
 
 _TENSORS = (Kind.TENSOR, Kind.VARIABLE, Kind.SYMBOLIC)
@@ -121,9 +123,12 @@ def binary(it: Interpreter, op: ast.operator, left: Value, right: Value, node: a
     ref = None
     if kind is Kind.SYMBOLIC:
         ref = symbolic_operation(it, (left, right))
-    made = it.operation(node, (left, right), label=sign, kind=kind, ref=ref, dtype=common_dtype((left, right)))
+    cut = cut_of_operator(it, sign, left, right)
+    live = () if cut else (left, right)
+    made = it.operation(node, live, label=sign, dead=cut, kind=kind, ref=ref, dtype=common_dtype((left, right)))
     made.operands = (left, right)
     describe_operator(left, right, sign, made)
+    judge_operator(it, sign, left, right, made, node)
     if sign == "*":
         note_product(it, left, right, node)
         if it.timed:
@@ -163,6 +168,12 @@ def _fold(it: Interpreter, op: ast.operator, left: Value, right: Value, node: as
                 return it.fresh(Kind.LITERAL, node, ref=a - b)
             case ast.Mult():
                 return it.fresh(Kind.LITERAL, node, ref=a * b)
+            case ast.Div() if b:
+                return it.fresh(Kind.LITERAL, node, ref=a / b)
+            case ast.FloorDiv() if b:
+                return it.fresh(Kind.LITERAL, node, ref=a // b)
+            case ast.Pow() if 0 <= b <= 8 and abs(a) < 1e3:
+                return it.fresh(Kind.LITERAL, node, ref=a**b)
     if isinstance(op, ast.Add) and isinstance(a, str) and isinstance(b, str) and len(a) + len(b) < 200:
         return it.fresh(Kind.LITERAL, node, ref=a + b)
     return it.plain(node)
@@ -235,7 +246,9 @@ def _unary_one(it: Interpreter, node: ast.UnaryOp, value: Value) -> Value:
             return it.fresh(Kind.LITERAL, node, ref=-value.ref)
         return it.plain(node)
     if value.kind is Kind.PLAIN:
-        return it.operation(node, (value,), label="-", kind=Kind.PLAIN)
+        made = it.operation(node, (value,), label="-", kind=Kind.PLAIN)
+        made.operands, made.shape = (value,), value.shape
+        return made
     if isinstance(node.op, ast.Invert):
         kind = Kind.SYMBOLIC if value.kind is Kind.SYMBOLIC else Kind.TENSOR
         dead = ((value, Cause.NON_DIFFERENTIABLE),)

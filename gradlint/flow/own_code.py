@@ -6,6 +6,7 @@ import ast
 
 from gradlint.flow.arguments import Arguments
 from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.layer_shapes import is_input, output_shape
 from gradlint.flow.losses import forget_losses
 from gradlint.flow.members import weights_of
 from gradlint.flow.objects import Items, Layer, SymbolicCall
@@ -49,12 +50,6 @@ def runs_own_code(layer: Value) -> bool:
     if owner.outputs is not None or name in WRAPPERS:
         return any(runs_own_code(part) for part in owner.parts)
     return False
-
-
-def is_input(value: Value) -> bool:
-    if value.kind is Kind.SYMBOLIC:
-        return True
-    return value.kind is Kind.LAYER and value.ref.symbol.endswith("InputLayer")
 
 
 _FLOAT_LAYERS = (
@@ -102,8 +97,12 @@ def run_own_code(it: Interpreter, layer: Value, arguments: Arguments, node: ast.
         # Told where the layer is made: it is the choice of the layer that cuts.
         dead = tuple((value, Cause.NON_DIFFERENTIABLE) for value in arguments.positional)
         looked_up = it.operation(layer.node, (), label=owner.symbol, dead=dead)
-        return it.operation(node, (looked_up, weights), label="call", dtype=dtype_of(layer))
+        made = it.operation(node, (looked_up, weights), label="call", dtype=dtype_of(layer))
+        made.callee, made.given = layer, arguments
+        return made
     made = it.operation(node, (*arguments.positional, weights), label="call", dtype=dtype_of(layer))
+    made.callee, made.given = layer, arguments
+    made.shape = output_shape(it, layer, arguments)
     return made if owner.activation is None else it.call(owner.activation, Arguments((made,)), layer.node or node)
 
 

@@ -303,7 +303,7 @@ def absolute(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
 def namespace(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     made = LibraryObject(it.new_id(), "types.SimpleNamespace")
     for name, value in arguments.keywords.items():
-        it.store.set((made.id, name), value)
+        it.write_cell(made, name, value)
     return it.fresh(Kind.LIBRARY, node, ref=made)
 
 

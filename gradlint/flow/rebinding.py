@@ -16,6 +16,7 @@ from gradlint.flow.members import LAYER_VARIABLES
 from gradlint.flow.objects import Variable
 from gradlint.flow.scopes import names_of
 from gradlint.flow.values import How, Kind, Value, alternatives
+from gradlint.verdicts import ZERO_CAUSES
 
 #: What tf.Variable refuses; `//=`, `%=` and `@=` bind the name anew (TensorFlow 2.21: fixtures/GL212).
 _REFUSED = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
@@ -53,7 +54,7 @@ def note_name(it: Interpreter, name: str, old: Value | None, new: Value, stateme
     scope = it.frame.function.node if it.frame.function is not None else it.tree
     if isinstance(scope, ast.Lambda) or name in it.frame.names.nonlocal_:
         return
-    if _is_sliced(old) and _meets(new, lambda each: each is old) and _is_dead_store(scope, name, statement):
+    if _is_sliced(old) and _meets(new, lambda each: each is old) and is_dead_store(scope, name, statement):
         it.note(VariableRebound, statement, name, Rebinding.SLICED, None)
         return
     held = _held(old)
@@ -106,6 +107,7 @@ def _meets(value: Value, wanted: Callable[[Value], bool]) -> bool:
         if each.serial not in seen and depth < _DEEPEST and (each.how is not How.GRADIENT or depth == 0):
             seen.add(each.serial)
             stack.extend((below, depth + 1) for below in each.inputs)
+            stack.extend((below, depth + 1) for below, cause in each.dead if cause in ZERO_CAUSES)
     return False
 
 
@@ -118,7 +120,7 @@ def _is_sliced(old: Value) -> bool:
     return old.kind is Kind.TENSOR and old.label == "[]" and variable_behind(old) is not None
 
 
-def _is_dead_store(scope: ast.AST, name: str, statement: ast.stmt) -> bool:
+def is_dead_store(scope: ast.AST, name: str, statement: ast.stmt) -> bool:
     """Whether nothing reads the name after the statement, next turns of its loops included."""
     if _reads_later(scope, name):
         return False

@@ -41,6 +41,8 @@ JUDGED_ALONE = frozenset(
         "scatter_sub",
         "scatter_add",
         "tensor_scatter_nd_update",
+        "Sequential",
+        "Model",
     }
 )
 
@@ -72,6 +74,10 @@ TRIGGERS = (
     "] /= ",
     "clip_by_",
     "tf.where(",
+    "def call(",
+    "y_pred",
+    "Sequential(",
+    "Model(",
     "(lr=",
     ", lr=",
     ".lr = ",
@@ -123,6 +129,7 @@ def _is_rebound_below(text: str, start: int, at: int) -> bool:
 _MUTATORS = frozenset(
     {"append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "add", "appendleft", "popleft"}
 )
+_SCALES_LOSS = frozenset({"scale_loss", "get_scaled_loss", "LossScaleOptimizer", "loss_scale"})
 _SETS = frozenset({"trainable_variables", "trainable_weights", "variables", "weights"})
 
 
@@ -220,6 +227,7 @@ class Relevance:
         self.adds_losses = self.has_regularizers = False  # the same, of what is written in the file
         self.regularises_by_hand = False
         self.watches = self.reads_watched = self.reads_trainable = False
+        self.scales_loss = False
         self.weight_names: set[str] = set()
         self.names_weights_by_code = False
         self._assignments: dict[str, int] = {}  # outside `__init__` and `build`, by last name
@@ -346,6 +354,7 @@ class Relevance:
         self.has_regularizers = self.has_regularizers or name == "regularizers"
         self.adds_losses = self.adds_losses or name in ("add_loss", "regularizers")
         self.watches = self.watches or name == "watch"
+        self.scales_loss = self.scales_loss or name in _SCALES_LOSS
         self.reads_watched = self.reads_watched or name == "watched_variables"
         for owner in owners:
             self._called.setdefault(owner, set()).add(name)

@@ -16,8 +16,10 @@ from gradlint.flow.objects import (
     Items,
 )
 from gradlint.flow.runs import item_of_runs, list_of_runs, part_of_runs, runs_of, with_item
+from gradlint.flow.shapes import literal_shape
 from gradlint.flow.slices import note_copy, note_item
 from gradlint.flow.tracing import note_number_read, note_part_read
+from gradlint.flow.tracking import note_appended
 from gradlint.flow.values import Fill, How, Kind, Value, alternatives
 from gradlint.verdicts import Cause
 
@@ -56,6 +58,7 @@ def get_item(it: Interpreter, base: Value, index: Value, node: ast.AST) -> Value
             if base.of is not None and note_access(it, base, node, "TypeError"):
                 it.alive = False  # it raises
             made = it.operation(node, (base,), label="[]", dead=_index_cut(index), dtype=base.dtype)
+            made.given = Arguments((base, index))
             describe_item(it, base, index, made)
             return made
         case Kind.SYMBOLIC:
@@ -65,6 +68,7 @@ def get_item(it: Interpreter, base: Value, index: Value, node: ast.AST) -> Value
             return _unknown_item(it, base, index, node)
         case Kind.PLAIN | Kind.LITERAL:
             made = it.operation(node, (base,), label="[]", kind=Kind.PLAIN)
+            made.given = Arguments((base, index))
             describe_item(it, base, index, made)
             return made
         case Kind.INSTANCE:
@@ -168,6 +172,7 @@ def set_item(it: Interpreter, base: Value, index: Value, value: Value, node: ast
         elif way.kind is Kind.PLAIN:
             note_copy(it, way, node)
             write_array(it, way, value)
+            it.array_writes.setdefault(way.serial, []).append(value)
             if value.kind not in (Kind.LITERAL, Kind.SYMBOL):
                 stored = it.plain(node, (value,), Cause.LEFT_TENSORFLOW, "array item")
                 way.inputs = (*way.inputs, stored)
@@ -179,6 +184,7 @@ def _set_container_item(
     it: Interpreter, base: Value, index: Value, value: Value, node: ast.AST, *, certain: bool
 ) -> None:
     it.stored.setdefault(value.serial, it.frame)
+    note_appended(it, base, [value], node)
     items = it.items(base)
     if certain and items.exact and index.kind is Kind.LITERAL:
         elements = list(items.elements)
@@ -290,9 +296,26 @@ def element_of(it: Interpreter, value: Value, node: ast.AST) -> Value:
 def _dataset_element(it: Interpreter, dataset: Value, node: ast.AST) -> Value:
     """A tensor of a data set: new, with the numbers of what the data set was made of."""
     held = [each for each in dataset.ref.arguments if each.kind in _CARRIES or each.dead]
+    slices = dataset.ref.keyword("<slices>")
+    if slices is not None and not held:
+        return _sliced_element(it, slices, node, batched=dataset.ref.keyword("<batch>") is not None)
     if not held:
         return it.fresh(Kind.TENSOR, node, label="dataset element")
     return it.operation(node, (), label="dataset element", dead=tuple((each, Cause.STATE) for each in held))
+
+
+def _sliced_element(it: Interpreter, slices: Value, node: ast.AST, *, batched: bool) -> Value:
+    """A row, or a batch of rows, of what `from_tensor_slices` was given."""
+    if slices.kind is Kind.CONTAINER and slices.ref.type in ("tuple", "dict") and it.items(slices).exact:
+        items = it.items(slices)
+        elements = tuple(_sliced_element(it, each, node, batched=batched) for each in items.elements)
+        return it.container(slices.ref.type, Items(elements, items.keys), node)
+    made = it.fresh(Kind.TENSOR, node, label="dataset element")
+    made.dtype = slices.dtype
+    shape = literal_shape(it, slices)
+    if shape:
+        made.shape = (None, *shape[1:]) if batched else shape[1:]
+    return made
 
 
 def unpack(it: Interpreter, value: Value, count: int, node: ast.AST) -> list[Value]:

@@ -79,6 +79,8 @@ def broadcast(left: Shape | None, right: Shape | None) -> Shape | None:
 
 def product(left: Shape | None, right: Shape | None, *, transposed: tuple[bool, bool] = (False, False)) -> Shape | None:
     """The shape of `left @ right`."""
+    if left is None and right is not None and len(right) == 2 and not transposed[0]:
+        return (None, right[0] if transposed[1] else right[1])  # rows of whatever length there are
     if left is None or right is None or not left or not right:
         return None
     if len(left) > 1 and transposed[0]:

@@ -129,6 +129,24 @@ class State:
     meant_for: dict[int, Value] = field(default_factory=dict)
     decayed: set[object] = field(default_factory=set)
     mask_written: set[int] = field(default_factory=set)
+    # values that `tf.where` or a mask picks from: what is wrong with them alone is told there, or hidden
+    chosen: set[int] = field(default_factory=set)
+    # layers that were called, and where; functions that compute a compiled loss; lists of which Keras took a copy, with
+    # the owner; the policy of float16 that was set
+    half_policy: str = ""
+    applied_calls: set[ast.AST] | None = None  # when the run is over: gradient calls that end in an update
+    weights_read: frozenset[int] = frozenset()  # ids of variables that operations took in
+    entered_closed: frozenset[ast.AST] = frozenset()  # functions that the module's own code ran
+    symbolic_calls: list[Value] = field(default_factory=list)  # layers called while a functional model is put together
+    divergences: bool = False  # a divergence is taken from the targets to the predictions
+    training_mode: Value | None = None  # of the layer that is being called, where it was told
+    array_writes: dict[int, list[Value]] = field(default_factory=dict)  # by serial: what was written into an array
+    hidden_layers: set[int] = field(default_factory=set)  # kept where Keras does not look
+    called_layers: dict[int, set[ast.AST]] = field(default_factory=dict)
+    loss_functions: set[ast.AST] = field(default_factory=set)
+    copied_lists: dict[int, Value] = field(default_factory=dict)
+    seen_by_keras: set[int] | None = None  # when the run is over: what Keras finds in the models of the file
+    masked: set[int] = field(default_factory=set)
     losses_used: bool = False  # some target holds what layers add to the loss
     turn_clock: int = 0
     # arms of branches that are being run

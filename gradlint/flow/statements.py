@@ -19,6 +19,7 @@ from gradlint.flow.loops import run_break, run_continue, run_for, run_while
 from gradlint.flow.names import bind_name
 from gradlint.flow.slices import note_call_on_copy
 from gradlint.flow.unused_changes import note_dropped_change
+from gradlint.flow.unused_layers import note_output_dropped
 from gradlint.flow.values import Kind, Value
 
 # Any: the table pairs each kind of node with a function for just that kind.
@@ -99,6 +100,7 @@ def run_expression(it: Interpreter, node: ast.Expr) -> None:
     function = it.evaluate(node.value.func)
     result = it.call(function, arguments_of(it, node.value), node.value)
     note_dropped(it, function, result, node.value)
+    note_output_dropped(it, result, node.value)
     if function.kind is Kind.FUNCTION or (function.kind is Kind.SYMBOL and function.ref == "builtins.map"):
         note_dropped_change(it, result, node.value)
 

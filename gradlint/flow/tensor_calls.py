@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from gradlint.flow.arguments import Arguments, Handler
 from gradlint.flow.asking import ask_unknown, gradients_like
@@ -13,6 +14,7 @@ from gradlint.flow.descent import CHOICES, PRODUCTS, QUOTIENTS, SUMS, gradient_o
 from gradlint.flow.dtypes import kept_dtype, literal_dtype, named_dtype
 from gradlint.flow.indexed_slices import is_indexed
 from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.made_anew import note_variable_made
 from gradlint.flow.masks import note_product
 from gradlint.flow.members import symbolic_operation
 from gradlint.flow.objects import (
@@ -20,8 +22,11 @@ from gradlint.flow.objects import (
     LibraryObject,
     Variable,
 )
+from gradlint.flow.resizing import note_nearest
+from gradlint.flow.shapes import asked_shape, length_of
 from gradlint.flow.update_events import ClipMisused
 from gradlint.flow.values import DType, How, Kind, Value, is_bare
+from gradlint.flow.zero_cuts import cut_of_function
 from gradlint.knowledge.effects import Effect, effect_of
 from gradlint.knowledge.measured import DtypeClass
 from gradlint.verdicts import Cause
@@ -53,7 +58,8 @@ def _one_output(
     it: Interpreter, symbol: str, effect: Effect, number: int, arguments: Arguments, node: ast.AST
 ) -> Value:
     live: list[Value] = []
-    dead: list[tuple[Value, Cause]] = []
+    dead = list(cut_of_function(it, symbol, arguments))
+    constant = {id(value) for value, _ in dead}
     asked: DType | None = None
     for name, value in _named(effect, arguments):
         if name in _DTYPE_PARAMETERS:
@@ -61,6 +67,8 @@ def _one_output(
         cause: Cause | None = effect.every or effect.causes[number].get(name)
         if it.registers_gradients:
             cause = None  # the file says itself what some operations do
+        if id(value) in constant:
+            continue
         if cause is not None:
             dead.append((value, cause))
         elif value.kind not in (Kind.SYMBOL, Kind.METHOD):
@@ -69,12 +77,15 @@ def _one_output(
     leaves = [leaf for value in arguments.every() for leaf in it.leaves(value)]
     if any(leaf.kind is Kind.SYMBOLIC for leaf in leaves):
         ref = symbolic_operation(it, tuple(arguments.every()))
-        return it.operation(node, live, label=symbol, dead=dead, kind=Kind.SYMBOLIC, ref=ref, dtype=dtype)
+        made = it.operation(node, live, label=symbol, dead=dead, kind=Kind.SYMBOLIC, ref=ref, dtype=dtype)
+        made.given = arguments
+        return made
     if effect.every is not None and not any(map(may_hold, leaves)):
         made = it.fresh(Kind.TENSOR, node, label=symbol)
-        made.dtype = dtype
+        made.dtype, made.given = dtype, arguments
         return made
     made = it.operation(node, live, label=symbol, dead=dead, dtype=dtype)
+    made.given = arguments
     if symbol in _KEEPS_OPERANDS:
         made.operands = tuple(arguments.every())
         if symbol in PRODUCTS and len(arguments.positional) == 2:
@@ -151,6 +162,7 @@ def plain_method(it: Interpreter, receiver: Value, name: str, arguments: Argumen
         return it.opaque_call(node, (receiver, *given), f"`{name}` of an object that is not known", getter=True)
     label = f"np.ndarray.{name}" if receiver.kind is Kind.PLAIN and is_number(receiver) else f".{name}"
     made = plain_call(it, label, [receiver, *given], node)
+    made.given, made.callee = arguments, receiver
     describe_method(it, receiver, name, arguments, made)
     return made
 
@@ -181,6 +193,7 @@ def variable_call(keras: bool, *, floats: bool = False) -> Handler:
         if initial is not None:
             describe_variable(it, value, initial, trained=known is not False)
         value.dtype = told if integer else DType.FLOAT
+        note_variable_made(it, value, node)
         if initial is not None:
             value.dead = tuple((leaf, Cause.STATE) for leaf in it.leaves(initial))
         return value
@@ -213,7 +226,14 @@ def resize_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     name = method.ref if method is not None and method.kind in (Kind.LITERAL, Kind.SYMBOL) else ""
     if images is not None and isinstance(name, str) and name.rpartition(".")[2].lower() == "area":
         return it.operation(node, (), label="tf.image.resize", dead=((images, Cause.UNREGISTERED_OP),))
-    return apply_effect(it, "tf.image.resize", arguments, node)
+    made = apply_effect(it, "tf.image.resize", arguments, node)
+    if (
+        images is not None
+        and isinstance(name, str)
+        and name.rpartition(".")[2].lower() in ("nearest", "nearest_neighbor")
+    ):
+        note_nearest(it, images, arguments.get(1, "size"), made, node)
+    return made
 
 
 def constant_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
@@ -284,7 +304,11 @@ def tf_gradients(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
 
 
 def input_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
-    return it.fresh(Kind.SYMBOLIC, node, label="keras.Input")
+    made = it.fresh(Kind.SYMBOLIC, node, label="keras.Input")
+    shape, batch = asked_shape(it, arguments.get(0, "shape")), arguments.get(1, "batch_size")
+    if shape is not None:
+        made.shape = (length_of(batch) if batch is not None else None, *shape)
+    return made
 
 
 def loss_by_name(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
@@ -335,3 +359,18 @@ def add_n(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     if items.exact:
         return items.elements[0] if len(items.elements) == 1 and items.elements[0].kind is Kind.TENSOR else made
     return it.join([made, *items.elements]) if len(items.elements) == 1 else made
+
+
+def number_call(convert: Callable[[Any], int | float]) -> Handler:
+    """`int(x)`, `float(x)`: of a written number or string another written number, of a tensor its number."""
+
+    def run(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+        given = arguments.get(0, "x")
+        if given is not None and given.kind is Kind.LITERAL and isinstance(given.ref, int | float | str):
+            try:
+                return it.fresh(Kind.LITERAL, node, ref=convert(given.ref))
+            except (ValueError, OverflowError):
+                return it.plain(node)
+        return plain_call(it, f"builtins.{convert.__name__}", arguments.every(), node)
+
+    return run

@@ -8,9 +8,13 @@ from contextlib import contextmanager
 
 from gradlint.flow.arguments import Arguments, name_called
 from gradlint.flow.asking import ask, ask_unknown
+from gradlint.flow.compared import judge_loss, judge_metric, kind_of_loss
+from gradlint.flow.heads import judge_heads
 from gradlint.flow.instances import bind_method, class_attribute
 from gradlint.flow.interpreter import Interpreter, in_turn
+from gradlint.flow.layer_faults import judge_inputs
 from gradlint.flow.lifecycle import judge_fit, note_minimize
+from gradlint.flow.loss_functions import judge_columns, judge_loss_function
 from gradlint.flow.losses import losses_of
 from gradlint.flow.members import mark_built, members_within, variable_set
 from gradlint.flow.objects import Function, HeapObject, LibraryObject
@@ -18,16 +22,18 @@ from gradlint.flow.optimizers import optimizer_by_name
 from gradlint.flow.statistics import note_statistics
 from gradlint.flow.tapes import implicit_tape, run_under, watch
 from gradlint.flow.tracing import forget_fit, note_fit, note_refit
-from gradlint.flow.values import How, Kind, Value, is_literal
+from gradlint.flow.values import TRUE, How, Kind, Value, is_literal
 
 
 def run_compile(it: Interpreter, receiver: Value, arguments: Arguments, node: ast.AST) -> None:
     """`model.compile(...)`, on a model or on something that is not known and called so."""
     optimizer = arguments.get(0, "optimizer")
     loss = arguments.get(1, "loss")
-    if loss is not None and loss.kind is not Kind.LITERAL:
+    if loss is not None and not is_literal(loss, None):
         it.compiled.append((receiver, loss, node))
         it.loss_nodes[loss.serial] = _written_loss(node)
+        judge_metric(it, loss, _written_loss(node))
+        judge_heads(it, receiver, arguments, node)
     if not isinstance(receiver.ref, HeapObject):
         return
     if loss is not None:
@@ -62,12 +68,15 @@ def run_fit(it: Interpreter, receiver: Value, arguments: Arguments, node: ast.AS
     """`model.fit(...)`: the forward pass, the compiled loss and a gradient, twice as in two steps."""
     if isinstance(receiver.ref, HeapObject):
         it.fitted.add(receiver.ref.id)
+    given = arguments.get(0, "x")
+    if given is not None:
+        judge_inputs(it, receiver, given)
     note_refit(it, receiver, node)
     note_statistics(it, receiver, node)
     held = it.store.get((receiver.ref.id, "<optimizer>")) if isinstance(receiver.ref, HeapObject) else None
     if receiver.kind in (Kind.LAYER, Kind.INSTANCE) and class_attribute_of(it, receiver, "train_step") is None:
         judge_fit(it, receiver, held, variable_set(it, receiver, "trainable_variables", node), node)
-    _fit(it, receiver, node)
+    _fit(it, receiver, arguments, node)
     mark_built(it, receiver)
     note_fit(it, receiver, members_within(it, receiver)[0], node)
 
@@ -77,7 +86,16 @@ def class_attribute_of(it: Interpreter, receiver: Value, name: str) -> Value | N
     return class_attribute(it, receiver.ref.cls, name) if receiver.kind is Kind.INSTANCE else None
 
 
-def _fit(it: Interpreter, receiver: Value, node: ast.AST) -> None:
+def _batch_of(it: Interpreter, whole: Value | None, node: ast.AST) -> Value:
+    """A batch of the targets that `fit` was given: new tensors, of the numbers that the whole has."""
+    batch = it.fresh(Kind.TENSOR, node, label="y_true")
+    batch.operands = (whole,) if whole is not None and whole.kind is Kind.PLAIN else ()
+    if whole is not None and whole.shape and len(whole.shape) > 1:
+        batch.shape = (None, *whole.shape[1:])  # one axis: losses of Keras add another where that is wanted
+    return batch
+
+
+def _fit(it: Interpreter, receiver: Value, arguments: Arguments, node: ast.AST) -> None:
     if receiver.kind is Kind.INSTANCE:
         own = class_attribute(it, receiver.ref.cls, "train_step")
         if own is not None:
@@ -94,8 +112,8 @@ def _fit(it: Interpreter, receiver: Value, node: ast.AST) -> None:
         def forward() -> None:
             nonlocal target
             start = it.tick()
-            x, y = it.fresh(Kind.TENSOR, node), it.fresh(Kind.TENSOR, node)
-            predicted = it.call(receiver, Arguments((x,)), node)
+            x, y = (it.fresh(Kind.TENSOR, node), _batch_of(it, arguments.get(1, "y"), node))
+            predicted = it.call(receiver, Arguments((x,), {"training": TRUE}), node)
             own = class_attribute(it, receiver.ref.cls, "compute_loss") if receiver.kind is Kind.INSTANCE else None
             if own is not None:
                 target = _own_loss(it, own, receiver, {"x": x, "y": y, "y_pred": predicted}, node)
@@ -166,17 +184,41 @@ def _judge_loss(it: Interpreter, loss: Value, node: ast.AST) -> None:
 def _compiled_loss(it: Interpreter, loss: Value | None, y: Value, predicted: Value, node: ast.AST) -> Value:
     if loss is None:
         return it.opaque_call(node, (predicted,), "the compiled loss is not known")
-    if loss.kind is Kind.LITERAL:
-        return it.operation(node, (predicted, y), label=f"loss {loss.ref}")
     if loss.kind is Kind.CONTAINER:
-        targets = it.items(loss).elements
-        values = [_compiled_loss(it, each, y, predicted, node) for each in targets if not is_literal(each, None)]
+        values = [
+            _compiled_loss(it, each, y, output, node)
+            for each, output in _with_outputs(it, loss, predicted)
+            if not is_literal(each, None)
+        ]
         return it.operation(node, values, label="sum")
     outputs = it.leaves(predicted)
-    given = Arguments((y, outputs[0] if len(outputs) == 1 else predicted))
-    if loss.kind is Kind.SYMBOL or (loss.kind is Kind.LIBRARY and loss.ref.symbol.startswith("keras.metrics.")):
+    predicted = outputs[0] if len(outputs) == 1 else predicted
+    given = Arguments((y, predicted))
+    kind = kind_of_loss(it, loss)
+    judge_loss_function(it, loss)
+    if kind is not None and loss.kind is not Kind.LIBRARY:
+        judge_loss(it, kind, y, predicted, it.loss_nodes.get(loss.serial, node))
+    if loss.kind is Kind.LITERAL:
+        return it.operation(node, (predicted, y), label=f"loss {loss.ref}")
+    if loss.kind is Kind.SYMBOL or loss.kind is Kind.LIBRARY:
         node = it.loss_nodes.get(loss.serial, node)  # what is wrong with it stands where it was given
-    return it.call(loss, given, node)
+    computed = it.call(loss, given, node)
+    if loss.kind in (Kind.FUNCTION, Kind.INSTANCE):
+        judge_columns(it, predicted, computed)
+    return computed
+
+
+def _with_outputs(it: Interpreter, losses: Value, predicted: Value) -> list[tuple[Value, Value]]:
+    """Each loss of a list or dict with the output that it judges: by key, by place, or all of them."""
+    asked = it.items(losses)
+    if predicted.kind is Kind.CONTAINER:
+        made = it.items(predicted)
+        if asked.keys is not None and made.keys is not None:
+            by_key = dict(zip(made.keys, made.elements, strict=True))
+            return [(each, by_key.get(key, predicted)) for key, each in zip(asked.keys, asked.elements, strict=True)]
+        if asked.keys is None and asked.exact and made.exact and len(asked.elements) == len(made.elements):
+            return list(zip(asked.elements, made.elements, strict=True))
+    return [(each, predicted) for each in asked.elements]
 
 
 def run_minimize(it: Interpreter, receiver: Value, arguments: Arguments, node: ast.AST) -> Value:

@@ -87,10 +87,12 @@ class Value:
     __slots__ = (
         "assumed",
         "because",
+        "callee",
         "dead",
         "dtype",
         "fill",
         "frame",
+        "given",
         "how",
         "inputs",
         "kind",
@@ -144,6 +146,8 @@ class Value:
         self.of: Value | None = None  # of a gradient: its source
         self.fill: Fill | None = None
         self.operands: tuple[Value, ...] = ()  # of a product or a choice: both sides, numbers and arrays too
+        self.callee: Value | None = None  # of a call of a layer or library object: what was called
+        self.given: Any = None  # of a library call: its `Arguments`
 
     def __repr__(self) -> str:
         return f"<{self.kind.name} {self.how.name} #{self.serial} {self.label or self.ref or ''}>"

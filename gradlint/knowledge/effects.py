@@ -159,6 +159,8 @@ def _cause_of_one(argument: MeasuredArgument, output: int | None) -> Cause | Non
         verdict = argument.outputs[output]
     if verdict is Verdict.RAISES:
         return Cause.UNREGISTERED_OP if argument.note.startswith("LookupError") else None
+    if verdict is Verdict.ZERO and argument.op == "Sign":
+        return Cause.SATURATED  # of the operations with a gradient of zero the one that has no other
     if verdict is not Verdict.NONE:
         return None
     if "float cast to" in argument.name:

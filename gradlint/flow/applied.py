@@ -1,0 +1,23 @@
+"""Applied: which gradient calls end in an update, rather than in a print or in nothing."""
+
+from __future__ import annotations
+
+import ast
+
+from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.values import How, Value, all_behind, lineage
+
+
+def applied_calls(it: Interpreter) -> set[ast.AST]:
+    """The gradient calls of which an optimizer or a variable got what they returned. Asked when the run is over."""
+    if it.applied_calls is None:
+        written = [each for stored in it.written_state.values() for each in stored]
+        behind = lineage(
+            [*it.applied, *written], 5000, lambda each: () if each.how is How.GRADIENT else all_behind(each)
+        )
+        it.applied_calls = {each.node for each in behind if each.how is How.GRADIENT and each.node is not None}
+    return it.applied_calls
+
+
+def _before_gradients(value: Value) -> tuple[Value, ...]:
+    return () if value.how is How.GRADIENT else all_behind(value)

@@ -1,0 +1,136 @@
+"""Loss functions: what a loss of this file does with what was predicted, read off its body."""
+
+from __future__ import annotations
+
+import ast
+
+from gradlint.flow.instances import class_attribute
+from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.objects import BoundMethod, Function
+from gradlint.flow.outputs import width_of
+from gradlint.flow.values import Kind, Value, all_behind, lineage
+from gradlint.flow.zero_events import PredictionIgnored, PredictionReadInPart
+
+
+def function_of_loss(it: Interpreter, loss: Value) -> Function | None:
+    """The function that computes a loss given to `compile`: the loss itself, or `call` of a class of this file."""
+    if loss.kind is Kind.INSTANCE:
+        method = class_attribute(it, loss.ref.cls, "call") or class_attribute(it, loss.ref.cls, "__call__")
+        return method.ref if method is not None and isinstance(method.ref, Function) else None
+    if isinstance(loss.ref, BoundMethod):
+        return loss.ref.function.ref if isinstance(loss.ref.function.ref, Function) else None
+    return loss.ref if isinstance(loss.ref, Function) else None
+
+
+def judge_loss_function(it: Interpreter, loss: Value) -> None:
+    """A loss of this file is trained with: what it reads of the prediction."""
+    function = function_of_loss(it, loss)
+    if function is None or it.expected:
+        return
+    it.loss_functions.add(function.node)
+    name = _prediction_of(function)
+    if name is None:
+        return
+    reads = _reads(function.node, name)
+    if reads is None:
+        return
+    parameter = _parameter(function, name)
+    if not reads:
+        it.note(PredictionIgnored, parameter or function.node, function.name, name, True, certain=it.doubt == 0)
+
+
+def judge_open_losses(it: Interpreter) -> None:
+    """Loss classes of this file that nothing in it trains with."""
+    for cls in it.classes:
+        if not any(family.startswith("keras.losses.") for family in cls.families):
+            continue
+        method = class_attribute(it, cls, "call")
+        if method is None or not isinstance(method.ref, Function) or method.ref.node in it.loss_functions:
+            continue
+        if method.ref.owner is not cls or _is_left_open(method.ref.node):
+            continue
+        name = _prediction_of(method.ref)
+        if name is not None and _reads(method.ref.node, name) == []:
+            at = _parameter(method.ref, name) or method.ref.node
+            it.note(PredictionIgnored, at, f"{cls.name}.call", name, False, certain=False, frame=it.module)
+
+
+def _is_left_open(node: ast.AST) -> bool:
+    return any(isinstance(each, ast.Raise) for each in ast.walk(node)) or not any(
+        isinstance(each, ast.Return) and each.value is not None for each in ast.walk(node)
+    )
+
+
+def _prediction_of(function: Function) -> str | None:
+    """The parameter that is given what was predicted: the second, `self` not counted."""
+    spec = function.node.args
+    names = [each.arg for each in (*spec.posonlyargs, *spec.args)]
+    if function.owner is not None and names and names[0] in ("self", "cls"):
+        names = names[1:]
+    return names[1] if len(names) >= 2 else None
+
+
+def _parameter(function: Function, name: str) -> ast.arg | None:
+    spec = function.node.args
+    return next((each for each in (*spec.posonlyargs, *spec.args) if each.arg == name), None)
+
+
+def _reads(node: ast.AST, name: str) -> list[ast.Name] | None:
+    """Where a parameter is read; None where something may read it without naming it."""
+    found = [each for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)]
+    if any(each.id in ("locals", "vars", "eval", "exec") for each in found):
+        return None
+    return [each for each in found if each.id == name]
+
+
+def judge_columns(it: Interpreter, predicted: Value, loss: Value) -> None:
+    """Columns of the prediction that the loss reads nowhere: their gradient is zero."""
+    width = width_of(it, predicted)
+    if width is None or width < 2 or predicted.kind is not Kind.TENSOR or it.expected:
+        return
+    columns: set[int] = set()
+    first: Value | None = None
+    for each in lineage([loss], 800, _everything_behind):
+        if each is predicted or not any(given is predicted for given in _everything_behind(each)):
+            continue
+        if _asks_shape(each):
+            continue
+        found = _columns(it, each, width, predicted)
+        if found is None:
+            return
+        first = each if first is None or each.serial < first.serial else first
+        columns |= found
+    if first is None or first.node is None or len(columns) == width:
+        return
+    listed = sorted(columns)
+    words = f"column {listed[0]}" if len(listed) == 1 else "columns " + ", ".join(map(str, listed))
+    it.note(PredictionReadInPart, first.node, words, width, certain=it.doubt == 0, frame=first.frame)
+
+
+def _everything_behind(value: Value) -> tuple[Value, ...]:
+    given = value.given.every() if value.given is not None else ()
+    return (*all_behind(value), *(each for each in given if each.kind is not Kind.LITERAL))
+
+
+def _asks_shape(value: Value) -> bool:
+    name = value.label.rpartition(".")[2]
+    return name.endswith("_like") or name in ("shape", "size", "rank", "ndim") or value.kind is Kind.PLAIN
+
+
+def _columns(it: Interpreter, taken: Value, width: int, predicted: Value) -> set[int] | None:
+    """The columns of the last axis that `y_pred[:, 0]` or `y_pred[..., :2]` takes; None for anything else."""
+    if taken.label != "[]" or taken.given is None or len(taken.given.positional) != 2:
+        return None
+    index = taken.given.positional[1]
+    if index.kind is not Kind.CONTAINER or not it.items(index).exact:
+        return None
+    parts = [each.ref if each.kind is Kind.LITERAL else None for each in it.items(index).elements]
+    rank = len(predicted.shape) if predicted.shape else 2
+    if len(parts) < 2 or any(part not in (..., slice(None, None, None)) for part in parts[:-1]):
+        return None
+    if ... not in parts[:-1] and len(parts) != rank:
+        return None
+    last = parts[-1]
+    if isinstance(last, slice):
+        return set(range(width)[last])
+    return {last % width} if type(last) is int and -width <= last < width else None

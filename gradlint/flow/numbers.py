@@ -1,0 +1,444 @@
+"""Numbers: which numbers a value takes, as far as activations, literals and guards tell.
+
+Asked only where it matters (a logarithm, a root, a clip), and answered by walking back from there. None means that
+nothing is known: data, parameters, whatever could be anything. What is told is what ordinary inputs really reach, so
+that a claim can rest on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import exp, inf, isnan
+
+from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.layer_shapes import is_input
+from gradlint.flow.objects import Layer
+from gradlint.flow.outputs import HANDS_ON, activation_of_layer
+from gradlint.flow.values import How, Kind, Value, alternatives
+from gradlint.knowledge.activations import ACTIVATIONS, NOT_NEGATIVE, SIGNED, Numbers, Zero
+
+_DEEPEST = 40
+_LARGE = 700.0
+
+
+def numbers_of(it: Interpreter, value: Value, depth: int = 0) -> Numbers | None:
+    """What the value takes; None when that is not known."""
+    if depth > _DEEPEST:
+        return None
+    if value.how is How.JOIN:
+        ways = alternatives(value, 6)
+        return _united([numbers_of(it, way, depth + 1) for way in ways or () if way is not value])
+    if value.kind is Kind.LITERAL:
+        return _of_number(value.ref)
+    if value.kind not in (Kind.TENSOR, Kind.SYMBOLIC, Kind.PLAIN):
+        return None
+    written = it.array_writes.get(value.serial)
+    if written is not None and depth >= 0:
+        return _united([_known(it, value, depth), *(numbers_of(it, each, depth + 1) for each in written)])
+    return _known(it, value, depth)
+
+
+def _known(it: Interpreter, value: Value, depth: int) -> Numbers | None:
+    if value.callee is not None and value.callee.kind is Kind.LAYER:
+        given = value.given.positional[0] if value.given is not None and value.given.positional else None
+        return _after_layer(it, value.callee, given, depth)
+    name = value.label.rpartition(".")[2]
+    if value.label == "y_true":
+        return numbers_of(it, value.operands[0], depth + 1) if value.operands else None
+    if value.label in _OPERATORS:
+        return _OPERATORS[value.label](it, value, depth)
+    if name in HANDS_ON or value.label in ("[]", "tf.function"):
+        taken = value.given.positional[:1] if value.label == "[]" and value.given is not None else ()
+        behind = taken or value.inputs or tuple(each for each, _ in value.dead) or value.operands
+        return numbers_of(it, behind[0], depth + 1) if behind else None
+    if name in ACTIVATIONS:
+        return _after_activation(it, name, _first(value), depth)
+    function = _FUNCTIONS.get(name)
+    return function(it, value, depth) if function is not None else None
+
+
+def _of_number(number: object) -> Numbers | None:
+    if not isinstance(number, int | float) or isnan(number):
+        return None
+    return Numbers(float(number), float(number), Zero.ORDINARY if number == 0 else Zero.NEVER)
+
+
+def _united(found: list[Numbers | None]) -> Numbers | None:
+    known = [each for each in found if each is not None]
+    if not known or len(known) < len(found):
+        return None
+    return Numbers(min(each.low for each in known), max(each.high for each in known), max(each.zero for each in known))
+
+
+def _after_layer(it: Interpreter, layer: Value, given: Value | None, depth: int) -> Numbers | None:
+    owner = layer.ref
+    assert isinstance(owner, Layer)
+    if owner.sequence is not None:
+        return _after_sequence(it, owner.sequence, depth)
+    if owner.outputs is not None:
+        return numbers_of(it, owner.outputs, depth + 1) if owner.outputs.kind is Kind.SYMBOLIC else None
+    activation = activation_of_layer(layer)
+    if activation is not None:
+        own = ACTIVATIONS[activation]
+        return _after_activation(it, activation, given, depth) if own.zero is Zero.ORDINARY else own
+    name = owner.symbol.rpartition(".")[2]
+    if name in _LAYERS_KEEPING and given is not None:
+        return _of_all(it, given, depth)
+    return None
+
+
+def _after_sequence(it: Interpreter, sequence: tuple[Value, ...], depth: int) -> Numbers | None:
+    for layer in reversed(sequence):
+        if is_input(layer) or layer.kind is not Kind.LAYER or not isinstance(layer.ref, Layer):
+            return None
+        if layer.ref.symbol.rpartition(".")[2] not in _LAYERS_KEEPING:
+            return _after_layer(it, layer, None, depth + 1)
+    return None
+
+
+def _of_all(it: Interpreter, given: Value, depth: int) -> Numbers | None:
+    if given.kind is Kind.CONTAINER:
+        return _united([numbers_of(it, each, depth + 1) for each in it.items(given).elements])
+    return numbers_of(it, given, depth + 1)
+
+
+_LAYERS_KEEPING = frozenset(
+    "Flatten Reshape Dropout Identity Permute Concatenate MaxPooling1D MaxPooling2D AveragePooling1D AveragePooling2D "
+    "GlobalAveragePooling1D GlobalAveragePooling2D GlobalMaxPooling1D GlobalMaxPooling2D UpSampling2D RepeatVector "
+    "SpatialDropout1D SpatialDropout2D".split()
+)
+
+
+def _after_activation(it: Interpreter, name: str, given: Value | None, depth: int) -> Numbers:
+    """What an activation makes of what it is given: narrower than usual where that is known."""
+    own = ACTIVATIONS[name]
+    if name not in ("relu", "relu6") or given is None:
+        return own
+    before = numbers_of(it, given, depth + 1)
+    if before is None:
+        return own
+    low, high = max(own.low, before.low), min(own.high, max(before.high, 0.0))
+    return Numbers(low, high, own.zero if before.low <= 0 else Zero.NEVER)
+
+
+def _first(value: Value) -> Value | None:
+    if value.label.startswith("np.ndarray.") and value.callee is not None:
+        return value.callee.operands[0] if value.callee.operands else value.callee
+    if value.given is not None:
+        if value.given.positional:
+            first = value.given.positional[0]
+            return first if isinstance(first, Value) else None
+        return next(iter(value.given.keywords.values()), None)
+    return value.inputs[0] if value.inputs else None
+
+
+# --- operators -----------------------------------------------------------------------------------------------------
+
+
+def _sides(it: Interpreter, value: Value, depth: int) -> tuple[Numbers | None, Numbers | None]:
+    left, right = value.operands
+    return numbers_of(it, left, depth + 1), numbers_of(it, right, depth + 1)
+
+
+def _sum(it: Interpreter, value: Value, depth: int) -> Numbers | None:
+    if len(value.operands) != 2:
+        return None
+    left, right = _sides(it, value, depth)
+    for one, other in ((left, value.operands[1]), (right, value.operands[0])):
+        if one == SIGNED and other.kind is Kind.VARIABLE:
+            return SIGNED  # a bias
+    if left is None or right is None:
+        return None
+    low, high = left.low + right.low, left.high + right.high
+    if low > 0 or high < 0:
+        return Numbers(low, high, Zero.NEVER)
+    return Numbers(low, high, min(left.zero, right.zero) if low == 0 else Zero.BY_CHANCE)
+
+
+def _difference(it: Interpreter, value: Value, depth: int) -> Numbers | None:
+    if len(value.operands) < 2:
+        behind = value.operands or value.inputs
+        given = numbers_of(it, behind[0], depth + 1) if behind else None
+        return None if given is None else Numbers(-given.high, -given.low, given.zero)
+    left, right = value.operands
+    if _is_greatest_of(right, left):
+        return Numbers(-inf, 0.0, Zero.ORDINARY)
+    a, b = _sides(it, value, depth)
+    if a is None or b is None:
+        return None
+    low, high = a.low - b.high, a.high - b.low
+    if a.is_constant and b.high == a.low and b.low < b.high:
+        # 1 - p: zero where a sigmoid or softmax saturates
+        return Numbers(0.0, high, Zero.FAR_OUT if b.zero >= Zero.FAR_OUT else Zero.BY_CHANCE)
+    if low > 0 or high < 0:
+        return Numbers(low, high, Zero.NEVER)
+    if a.is_constant or b.is_constant or (a == SIGNED and b == SIGNED):
+        return Numbers(low, high)
+    return None  # how the two hang together is not known
+
+
+def _is_greatest_of(right: Value, left: Value) -> bool:
+    """Whether `right` is the maximum of `left`, as in a softmax written by hand."""
+    while right.label in ("tf.stop_gradient", "tf.expand_dims") and (right.inputs or right.dead):
+        right = right.inputs[0] if right.inputs else right.dead[0][0]
+    return right.label.rpartition(".")[2] in ("reduce_max", "max", "amax") and left in right.inputs
+
+
+def _product(it: Interpreter, value: Value, depth: int) -> Numbers | None:
+    if len(value.operands) != 2:
+        return None
+    left, right = value.operands
+    if left is right:
+        return _squared(numbers_of(it, left, depth + 1))
+    a, b = _sides(it, value, depth)
+    if a is None or b is None:
+        return None
+    ends = [_times(x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
+    return Numbers(min(ends), max(ends), max(a.zero, b.zero))
+
+
+def _times(a: float, b: float) -> float:
+    return 0.0 if a == 0 or b == 0 else a * b
+
+
+def _quotient(it: Interpreter, value: Value, depth: int) -> Numbers | None:
+    if len(value.operands) != 2:
+        return None
+    a, b = _sides(it, value, depth)
+    if a is None or b is None or b.low < 0 or (b.low == b.high == 0):
+        return None
+    if b.is_constant:
+        return Numbers(a.low / b.low, a.high / b.low, a.zero)
+    return Numbers(-inf if a.low < 0 else 0.0, inf if a.high > 0 else 0.0, a.zero)
+
+
+def _power(it: Interpreter, value: Value, depth: int) -> Numbers | None:
+    if len(value.operands) != 2:
+        return None
+    base, exponent = value.operands
+    before = numbers_of(it, base, depth + 1)
+    if exponent.kind is Kind.LITERAL and type(exponent.ref) in (int, float):
+        if exponent.ref > 0 and float(exponent.ref) % 2 == 0:
+            return _squared(before)
+        if exponent.ref > 0 and before is not None and before.low >= 0:
+            return Numbers(0.0, inf if before.high == inf else before.high**exponent.ref, before.zero)
+    return None
+
+
+def _squared(before: Numbers | None) -> Numbers:
+    if before is None:
+        return NOT_NEGATIVE
+    low = 0.0 if before.low <= 0 <= before.high else min(abs(before.low), abs(before.high))
+    high = max(abs(before.low), abs(before.high))
+    return Numbers(low * low, high * high if high < inf else inf, before.zero)
+
+
+def _matrix_product(it: Interpreter, value: Value, depth: int) -> Numbers | None:
+    """Of normalised vectors a cosine; of a variable, or of what has both signs, any number."""
+    sides = value.operands or value.inputs
+    if len(sides) == 2 and all(each.label.rpartition(".")[2] in ("l2_normalize", "normalize") for each in sides):
+        return Numbers(-1.0, 1.0)
+    for side in sides:
+        if side.kind is Kind.VARIABLE:
+            return SIGNED
+        numbers = numbers_of(it, side, depth + 1)
+        if numbers is not None and numbers.is_signed and numbers.high == inf:
+            return SIGNED
+    return None
+
+
+_Computer = Callable[[Interpreter, Value, int], Numbers | None]
+_OPERATORS: dict[str, _Computer] = {
+    "+": _sum, "-": _difference, "*": _product, "/": _quotient, "**": _power, "@": _matrix_product,
+}  # fmt: skip
+
+
+# --- functions -----------------------------------------------------------------------------------------------------
+
+
+def _absolute(it: Interpreter, value: Value, depth: int) -> Numbers | None:
+    first = _first(value)
+    before = numbers_of(it, first, depth + 1) if first is not None else None
+    if before is None:
+        return NOT_NEGATIVE
+    low = 0.0 if before.low <= 0 <= before.high else min(abs(before.low), abs(before.high))
+    return Numbers(low, max(abs(before.low), abs(before.high)), before.zero)
+
+
+def _square(it: Interpreter, value: Value, depth: int) -> Numbers | None:
+    first = _first(value)
+    return _squared(numbers_of(it, first, depth + 1) if first is not None else None)
+
+
+def _squared_difference(it: Interpreter, value: Value, depth: int) -> Numbers | None:
+    return NOT_NEGATIVE
+
+
+def _exponential(it: Interpreter, value: Value, depth: int) -> Numbers | None:
+    first = _first(value)
+    before = numbers_of(it, first, depth + 1) if first is not None else None
+    high = exp(before.high) if before is not None and before.high < _LARGE else inf
+    return Numbers(0.0, high)
+
+
+def _logarithm(it: Interpreter, value: Value, depth: int) -> Numbers | None:
+    first = _first(value)
+    before = numbers_of(it, first, depth + 1) if first is not None else None
+    return Numbers(-inf, 0.0) if before is not None and before.high <= 1 else None
+
+
+def _root(it: Interpreter, value: Value, depth: int) -> Numbers | None:
+    first = _first(value)
+    before = numbers_of(it, first, depth + 1) if first is not None else None
+    return Numbers(0.0, inf, before.zero if before is not None else Zero.BY_CHANCE)
+
+
+def _clipped(it: Interpreter, value: Value, depth: int) -> Numbers | None:
+    if value.given is None:
+        return None
+    x = _first(value)
+    low, high = (_bound(value.given.get(place, name)) for place, name in _bound_names(value))
+    before = numbers_of(it, x, depth + 1) if x is not None else None
+    if low is None and high is None:
+        return None
+    start = max(low if low is not None else -inf, before.low if before is not None else -inf)
+    stop = min(high if high is not None else inf, before.high if before is not None else inf)
+    if start > stop:
+        start = stop = low if before is not None and low is not None and before.high < low else stop
+    zero = Zero.NEVER if start > 0 or stop < 0 else before.zero if before is not None else Zero.BY_CHANCE
+    return Numbers(start, stop, Zero.ORDINARY if 0 in (low, high) else zero)
+
+
+def _bound_names(value: Value) -> tuple[tuple[int, str], tuple[int, str]]:
+    keywords = value.given.keywords
+    if "x_min" in keywords or value.label.startswith("keras."):
+        return (1, "x_min"), (2, "x_max")
+    return (1, "clip_value_min"), (2, "clip_value_max")
+
+
+def _bound(given: Value | None) -> float | None:
+    if given is None or given.kind is not Kind.LITERAL or type(given.ref) not in (int, float):
+        return None
+    return float(given.ref)
+
+
+def _greater(it: Interpreter, value: Value, depth: int) -> Numbers | None:
+    if value.given is None or len(value.given.positional) != 2:
+        return None
+    a, b = (numbers_of(it, each, depth + 1) for each in value.given.positional)
+    for one, other in ((a, b), (b, a)):
+        if one is not None and one.is_constant:
+            low = max(one.low, other.low if other is not None else -inf)
+            zero = Zero.ORDINARY if low == 0 else Zero.NEVER if low > 0 else Zero.BY_CHANCE
+            return Numbers(low, max(other.high, one.high) if other is not None else inf, zero)
+    return _united([a, b])
+
+
+def _lesser(it: Interpreter, value: Value, depth: int) -> Numbers | None:
+    if value.given is None or len(value.given.positional) != 2:
+        return None
+    a, b = (numbers_of(it, each, depth + 1) for each in value.given.positional)
+    for one, other in ((a, b), (b, a)):
+        if one is not None and one.is_constant and other is not None:
+            return Numbers(min(one.low, other.low), min(one.high, other.high), other.zero)
+    return None
+
+
+def _kept(it: Interpreter, value: Value, depth: int) -> Numbers | None:
+    first = _first(value)
+    return _of_all(it, first, depth) if first is not None else None
+
+
+def _averaged(it: Interpreter, value: Value, depth: int) -> Numbers | None:
+    before = _kept(it, value, depth)
+    if before is None:
+        return None
+    return Numbers(before.low, before.high, Zero.BY_CHANCE if before.zero < Zero.ORDINARY else before.zero)
+
+
+def _summed(it: Interpreter, value: Value, depth: int) -> Numbers | None:
+    before = _kept(it, value, depth)
+    if before is None:
+        return None
+    if before.low >= 0:
+        return Numbers(0.0 if before.low == 0 else before.low, inf, Zero.NEVER if before.low > 0 else Zero.BY_CHANCE)
+    return SIGNED if before.is_signed else Numbers(-inf, 0.0)
+
+
+def _chosen(it: Interpreter, value: Value, depth: int) -> Numbers | None:
+    if value.given is None or len(value.given.positional) != 3:
+        return None
+    return _united([numbers_of(it, each, depth + 1) for each in value.given.positional[1:]])
+
+
+def _one_hot(it: Interpreter, value: Value, depth: int) -> Numbers | None:
+    return Numbers(0.0, 1.0, Zero.ORDINARY)
+
+
+def _written(it: Interpreter, value: Value, depth: int) -> Numbers | None:
+    """An array of numbers that are written out."""
+    first = _first(value)
+    if first is None:
+        return None
+    if first.kind is not Kind.CONTAINER:
+        return numbers_of(it, first, depth + 1)
+    found: list[float] = []
+    stack = [first]
+    while stack:
+        each = stack.pop()
+        if each.kind is Kind.CONTAINER and it.items(each).exact:
+            stack.extend(it.items(each).elements)
+        elif each.kind is Kind.LITERAL and isinstance(each.ref, int | float) and not isnan(each.ref):
+            found.append(float(each.ref))
+        else:
+            return None
+    return Numbers(min(found), max(found), Zero.ORDINARY if 0.0 in found else Zero.NEVER) if found else None
+
+
+def _drawn_evenly(it: Interpreter, value: Value, depth: int) -> Numbers | None:
+    """`np.random.rand(...)`: between 0 and 1."""
+    return Numbers(0.0, 1.0)
+
+
+def _uniform(it: Interpreter, value: Value, depth: int) -> Numbers | None:
+    if value.given is None:
+        return None
+    low = value.given.keywords.get("minval") or value.given.keywords.get("low")
+    high = value.given.keywords.get("maxval") or value.given.keywords.get("high")
+    if value.label.startswith("np.") and value.given.positional:
+        low, high = value.given.get(0, "low"), value.given.get(1, "high")
+    elif value.label.startswith("tf.") and len(value.given.positional) > 2:
+        low, high = value.given.get(1, "minval"), value.given.get(2, "maxval")
+    ends = [_bound(low) if low is not None else 0.0, _bound(high) if high is not None else 1.0]
+    return Numbers(ends[0], ends[1]) if ends[0] is not None and ends[1] is not None else None
+
+
+def _normal(it: Interpreter, value: Value, depth: int) -> Numbers | None:
+    """Draws around zero, unless a mean is given."""
+    place = 0 if value.label.startswith("np.") else 1
+    mean = value.given.get(place, "loc" if place == 0 else "mean") if value.given is not None else None
+    return SIGNED if mean is None or (mean.kind is Kind.LITERAL and mean.ref == 0) else None
+
+
+def _zeros(it: Interpreter, value: Value, depth: int) -> Numbers | None:
+    return Numbers(0.0, 0.0, Zero.ORDINARY)
+
+
+def _ones(it: Interpreter, value: Value, depth: int) -> Numbers | None:
+    return Numbers(1.0, 1.0, Zero.NEVER)
+
+
+_FUNCTIONS: dict[str, _Computer] = {
+    **dict.fromkeys("matmul matvec tensordot dot conv2d".split(), _matrix_product),
+    "abs": _absolute, "square": _square, "squared_difference": _squared_difference, "exp": _exponential,
+    "log": _logarithm, "sqrt": _root, "norm": _root,
+    "clip_by_value": _clipped, "clip": _clipped, "maximum": _greater, "minimum": _lesser,
+    **dict.fromkeys("concat concatenate stack gather repeat tile broadcast_to boolean_mask sort max_pool2d "
+                    "negative_ real".split(), _kept),
+    **dict.fromkeys("reduce_mean mean reduce_max max amax reduce_min min amin".split(), _averaged),
+    **dict.fromkeys(["reduce_sum", "sum"], _summed),
+    **dict.fromkeys(["array", "asarray", "constant"], _written), "rand": _drawn_evenly, "uniform": _uniform,
+    "where": _chosen, "one_hot": _one_hot,
+    **dict.fromkeys(["normal", "randn", "standard_normal", "truncated_normal"], _normal),
+    **dict.fromkeys(["zeros", "zeros_like"], _zeros), **dict.fromkeys(["ones", "ones_like"], _ones),
+}  # fmt: skip

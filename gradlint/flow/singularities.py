@@ -1,0 +1,321 @@
+"""Singularities: logarithms, roots, powers and arcs of numbers at which their derivative is infinite or undefined.
+
+A claim needs to know that ordinary inputs come there (`numbers.py`); what could be anything is left alone.
+"""
+
+from __future__ import annotations
+
+import ast
+from math import inf
+
+from gradlint.flow.arguments import Arguments
+from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.numbers import numbers_of
+from gradlint.flow.objects import Variable
+from gradlint.flow.outputs import output_of, starts_at_zero
+from gradlint.flow.scopes import Frame
+from gradlint.flow.values import Fill, How, Kind, Value, alternatives
+from gradlint.flow.zero_events import ArcAtBorder, LogOfZero, PowerOfNegative, RootAtZero
+from gradlint.knowledge.activations import Numbers, Zero
+
+_LOGARITHMS = frozenset("log log2 log10".split())
+_ROOTS = frozenset("sqrt rsqrt".split())
+_NORMS = frozenset("norm reduce_euclidean_norm euclidean_norm".split())
+_SPREADS = frozenset("reduce_std std".split())
+_ARCS = frozenset("acos asin arccos arcsin atanh arctanh acosh arccosh".split())
+_POWERS = frozenset("pow power".split())
+_DEEPEST = 12
+
+
+def matters(it: Interpreter, made: Value) -> bool:
+    """Whether a gradient may be asked through this: a tape records it, a model holds it, or nobody calls it here."""
+    if it.expected or not (made.possible or made.kind is Kind.SYMBOLIC or it.open_code):
+        return False
+    return not any(_has_own_gradient(frame) for frame in it.frame.callers())
+
+
+def _has_own_gradient(frame: Frame) -> bool:
+    """Whether this is a function whose gradient is written by hand."""
+    node = frame.function.node if frame.function is not None else None
+    decorators = node.decorator_list if isinstance(node, ast.FunctionDef) else []
+    return any("custom_gradient" in ast.unparse(each) for each in decorators)
+
+
+def judge_function(it: Interpreter, symbol: str, arguments: Arguments, made: Value, node: ast.AST) -> None:
+    """A function of TensorFlow or Keras was called."""
+    name = symbol.rpartition(".")[2]
+    first = arguments.positional[0] if arguments.positional else next(iter(arguments.keywords.values()), None)
+    if first is None or not matters(it, made):
+        return
+    if name in _LOGARITHMS:
+        _judge_log(it, first, made, node)
+    elif name in _ROOTS:
+        _judge_root(it, name, first, made, node)
+    elif name in _NORMS:
+        _judge_norm(it, name, first, arguments, made, node)
+    elif name in _SPREADS:
+        _judge_spread(it, name, first, arguments, node)
+    elif name in _ARCS:
+        _judge_arc(it, name, first, node)
+    elif name in _POWERS and len(arguments.positional) == 2:
+        judge_power(it, first, arguments.positional[1], made, node)
+
+
+# --- logarithms ----------------------------------------------------------------------------------------------------
+
+_INSTEAD = {
+    "softmax": "`tf.nn.log_softmax` of the logits, or a crossentropy with `from_logits=True`",
+    "sigmoid": "`tf.math.log_sigmoid` of the logits, or a crossentropy with `from_logits=True`",
+}
+
+
+def _judge_log(it: Interpreter, given: Value, made: Value, node: ast.AST) -> None:
+    why = _why_log(it, given)
+    if why is None:
+        return
+    output = output_of(it, given)
+    instead = _INSTEAD.get(output.activation if output is not None else "", "")
+    if not instead and given.label == "-":
+        instead = _INSTEAD["sigmoid"]
+    instead = instead or "a small number inside: `tf.maximum(x, 1e-7)`, or `x + 1e-7`"
+    it.note(LogOfZero, node, _code(given), why, instead, certain=False, holds=lambda: made.serial not in it.chosen)
+
+
+def _why_log(it: Interpreter, given: Value) -> str | None:
+    numbers = numbers_of(it, given)
+    if numbers is None or numbers.is_constant or numbers.low > 0:
+        return None
+    output = output_of(it, given)
+    name = output.activation if output is not None else ""
+    if numbers.low < 0:
+        return f"{name or 'it'} computes negative numbers too" if numbers.is_signed and output is not None else None
+    if numbers.zero is Zero.ORDINARY:
+        return f"{name or 'it'} computes exact zeros"
+    if numbers.zero is Zero.FAR_OUT and name in ("softmax", "sigmoid"):
+        return f"{name} underflows to 0"
+    is_rest = (
+        given.label in ("-", "tf.subtract") and len(given.operands) == 2 and given.operands[0].kind is Kind.LITERAL
+    )
+    rest = output_of(it, given.operands[1]) if is_rest else None
+    if numbers.zero is Zero.FAR_OUT and rest is not None and rest.activation in ("softmax", "sigmoid"):
+        return f"{rest.activation} is exactly 1 for large inputs"
+    return None
+
+
+# --- roots ---------------------------------------------------------------------------------------------------------
+
+
+def _judge_root(it: Interpreter, name: str, given: Value, made: Value, node: ast.AST) -> None:
+    numbers = numbers_of(it, given)
+    if numbers is not None and numbers.is_signed and output_of(it, given) is not None:
+        it.note(
+            PowerOfNegative, node, _code(given), "0.5", "a linear layer computes negative numbers too", certain=True
+        )
+        return
+    why = _why_zero(it, given)
+    if why is None and numbers is not None and numbers.zero is Zero.ORDINARY and numbers.low == 0 < numbers.high:
+        why = "a relu computes exact zeros" if _is_rectified(it, given) else None
+    if why is not None:
+        starts = why.endswith("starts at zero")
+        it.note(
+            RootAtZero, node, _written(node, name), why, given.kind is Kind.VARIABLE, certain=starts and it.doubt == 0,
+            holds=lambda: made.serial not in it.chosen | it.masked,
+        )  # fmt: skip
+
+
+def _is_rectified(it: Interpreter, given: Value) -> bool:
+    """Whether this is relu (or a maximum with zero) of what is known to have both signs."""
+    output = output_of(it, given)
+    if output is not None and output.activation in ("relu", "relu6"):
+        return output.layer is not None or (output.before is not None and _is_signed(it, output.before))
+    if given.label.rpartition(".")[2] == "maximum" and given.given is not None:
+        return any(_is_signed(it, each) for each in given.given.positional)
+    return False
+
+
+def _is_signed(it: Interpreter, value: Value) -> bool:
+    numbers = numbers_of(it, value)
+    return numbers is not None and numbers.is_signed
+
+
+def _judge_norm(it: Interpreter, name: str, given: Value, arguments: Arguments, made: Value, node: ast.AST) -> None:
+    order = arguments.get(1, "ord")
+    if order is not None and not (order.kind is Kind.LITERAL and order.ref in ("euclidean", "fro", 2, 2.0)):
+        return
+    why = _why_zero(it, given)
+    if why is not None:
+        starts = why.endswith("starts at zero")
+        it.note(
+            RootAtZero, node, _written(node, name), why, False, certain=starts and it.doubt == 0,
+            holds=lambda: made.serial not in it.chosen | it.masked,
+        )  # fmt: skip
+
+
+def _judge_spread(it: Interpreter, name: str, given: Value, arguments: Arguments, node: ast.AST) -> None:
+    zero = starts_at_zero(it, given)
+    if zero is not None:
+        it.note(RootAtZero, node, _written(node, name), f"`{zero}` starts at zero", False, certain=it.doubt == 0)
+        return
+    axis = arguments.get(1, "axis")
+    if axis is None or axis.kind is not Kind.LITERAL or type(axis.ref) is not int or not given.shape:
+        return
+    if -len(given.shape) <= axis.ref < len(given.shape) and given.shape[axis.ref] == 1:
+        it.note(RootAtZero, node, _written(node, name), "there is one element along this axis", False, certain=True)
+
+
+def _why_zero(it: Interpreter, value: Value, depth: int = 0) -> str | None:
+    """Why a value surely holds an exact zero where it counts; None when nothing tells."""
+    while depth < _DEEPEST:
+        depth += 1
+        if value.how is How.JOIN:
+            ways = alternatives(value, 4) or []
+            found = [_why_zero(it, way, depth) for way in ways if way is not value]
+            return found[0] if found and all(found) and len(ways) == 1 else None
+        variable = _starts_at_zero(it, value) or starts_at_zero(it, value)
+        if variable is not None:
+            return f"`{variable}` starts at zero"
+        name = value.label.rpartition(".")[2]
+        if value.label in ("*", "**") and value.operands:
+            if value.label == "*" and value.operands[0] is not value.operands[1]:
+                return None
+            value = value.operands[0]
+        elif value.label == "-" and len(value.operands) == 2:
+            left, right = value.operands
+            return "every row is compared with itself" if _are_paired(left, right) else None
+        elif name in _PASSING and (value.inputs or value.given is not None):
+            first = value.given.positional[0] if value.given is not None and value.given.positional else None
+            value = first if isinstance(first, Value) else value.inputs[0] if value.inputs else value
+            if value.kind is Kind.LITERAL:
+                return None
+        elif name == "squared_difference" and value.given is not None and len(value.given.positional) == 2:
+            return "every row is compared with itself" if _are_paired(*value.given.positional) else None
+        else:
+            return None
+    return None
+
+
+_PASSING = frozenset("square abs reduce_sum sum reduce_mean mean reshape identity cast read []".split())
+
+
+def _starts_at_zero(it: Interpreter, value: Value) -> str | None:
+    """The name of a trained variable that is made of zeros."""
+    if value.kind is not Kind.VARIABLE or not isinstance(value.ref, Variable) or value.fill is not Fill.ZEROS:
+        return None
+    if value.ref.trainable is not True or value.ref.id in it.assigned:
+        return None
+    return value.ref.bound or value.ref.name or value.label or None
+
+
+def _are_paired(left: Value, right: Value) -> bool:
+    """Whether a difference takes every row from every row of the same: `x[:, None] - x[None]`."""
+    if left is right:
+        return False
+    bases = [_unexpanded(each) for each in (left, right)]
+    return bases[0][0] is bases[1][0] and bases[0][1] + bases[1][1] > 0 and bases[0][0].kind is not Kind.LITERAL
+
+
+def _unexpanded(value: Value) -> tuple[Value, int]:
+    """The value before axes were put in, and how often that was done."""
+    count = 0
+    while count < 4:
+        name = value.label.rpartition(".")[2]
+        if value.label == "[]" and value.inputs and isinstance(value.node, ast.Subscript):
+            if not _puts_in_axis(value.node.slice):
+                break
+        elif name not in ("expand_dims", "transpose") or not value.inputs:
+            break
+        value, count = value.inputs[0], count + 1
+    return value, count
+
+
+def _puts_in_axis(index: ast.expr) -> bool:
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    return any(
+        (isinstance(each, ast.Constant) and each.value is None)
+        or (isinstance(each, ast.Attribute) and each.attr == "newaxis")
+        for each in parts
+    )
+
+
+# --- powers and arcs -----------------------------------------------------------------------------------------------
+
+
+def judge_power(it: Interpreter, base: Value, exponent: Value, made: Value, node: ast.AST) -> None:
+    """`base ** exponent`, written in any way."""
+    learned = exponent.kind is Kind.VARIABLE and not exponent.ref.integer
+    written_out = exponent.kind is Kind.LITERAL and type(exponent.ref) is float and exponent.ref != int(exponent.ref)
+    numbers = numbers_of(it, base) if learned or written_out else None
+    if numbers is None or not matters(it, made):
+        return
+    written = f"{exponent.ref:g}" if written_out else f"`{_code(exponent)}`"
+    output = output_of(it, base)
+    holds = lambda: made.serial not in it.chosen  # noqa: E731
+    if numbers.is_signed and (output is not None or numbers.low == -inf):
+        what = output.activation if output is not None else "it"
+        why = (
+            "a linear layer computes negative numbers too" if what == "linear" else f"{what} computes negative numbers"
+        )
+        it.note(PowerOfNegative, node, _code(base), written, why, certain=it.doubt == 0, holds=holds)
+    elif learned or exponent.ref >= 1:
+        return
+    elif numbers.zero is Zero.ORDINARY and numbers.low == 0 < numbers.high:
+        if _is_rectified(it, base):
+            it.note(RootAtZero, node, _code_of(node), "a relu computes exact zeros", False, certain=False, holds=holds)
+    else:
+        why_zero = _why_zero(it, base)
+        if why_zero is not None:
+            infinite = base.kind is Kind.VARIABLE
+            it.note(RootAtZero, node, _code_of(node), why_zero, infinite, certain=False, holds=holds)
+
+
+def _judge_arc(it: Interpreter, name: str, given: Value, node: ast.AST) -> None:
+    numbers = numbers_of(it, given)
+    why = None
+    clips = given.label.rpartition(".")[2] in ("clip_by_value", "clip", "minimum", "maximum")
+    if clips and numbers is not None and (numbers.low == -1 or numbers.high == 1):
+        why = "the clip lets through exactly 1 and -1"
+    elif _is_cosine(given) and name not in ("acosh", "arccosh"):
+        why = "a cosine is 1 for parallel vectors, and by rounding above it"
+    output = output_of(it, given)
+    if why is None and output is not None and output.activation == "tanh" and output.layer is None:
+        why = "a tanh is exactly 1 from about 9 on"
+    if name in ("acosh", "arccosh"):
+        why = "the clip lets through exactly 1" if clips and numbers is not None and numbers.low == 1 else None
+    if why is not None:
+        it.note(ArcAtBorder, node, name, _code(given), why, certain=False)
+
+
+def _is_cosine(value: Value) -> bool:
+    """Whether this is a sum of products of normalised vectors."""
+    name = value.label.rpartition(".")[2]
+    if name in ("matmul", "@", "dot", "einsum") and len(value.inputs) == 2:
+        return all(_is_normalized(each) for each in value.inputs)
+    if name in ("reduce_sum", "sum") and value.inputs:
+        inner = value.inputs[0]
+        if inner.label.rpartition(".")[2] in ("*", "multiply") and len(inner.inputs) == 2:
+            return all(_is_normalized(each) for each in inner.inputs)
+    return False
+
+
+def _is_normalized(value: Value) -> bool:
+    return value.label.rpartition(".")[2] in ("l2_normalize", "normalize")
+
+
+def _code(value: Value) -> str:
+    return _code_of(value.node) if value.node is not None else value.label
+
+
+def _code_of(node: ast.AST) -> str:
+    written = ast.unparse(node) if isinstance(node, ast.expr) else ""
+    return written if len(written) <= 60 else written[:57] + "..."
+
+
+def _written(node: ast.AST, name: str) -> str:
+    return ast.unparse(node.func) if isinstance(node, ast.Call) else name
+
+
+def describe(numbers: Numbers) -> str:
+    """A range in words: "0 to 1"."""
+    low = "-inf" if numbers.low == -inf else f"{numbers.low:g}"
+    high = "inf" if numbers.high == inf else f"{numbers.high:g}"
+    return low if low == high else f"{low} to {high}"

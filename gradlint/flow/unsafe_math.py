@@ -1,0 +1,399 @@
+"""Unsafe math: formulas whose gradient is NaN for inputs that the author meant to take care of.
+
+`tf.where` around a function that is singular where it is not chosen; exponentials that overflow before a logarithm or
+quotient takes them back; quotients by a count of nothing; softmax over a row of -inf.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gradlint.flow.arguments import Arguments
+from gradlint.flow.constants import is_comparison
+from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.numbers import numbers_of
+from gradlint.flow.outputs import HANDS_ON
+from gradlint.flow.singularities import matters
+from gradlint.flow.values import How, Kind, Value, all_behind, alternatives, is_literal, lineage
+from gradlint.flow.zero_events import EmptySum, ExpOverflow, FullyMasked, UnsafeBranch
+from gradlint.knowledge.activations import Zero
+
+_DEEPEST = 10
+_OVERFLOWS_AT = 80.0  # exp(88.7) is infinite in float32
+_ENTRYWISE = frozenset(
+    "+ - * / ** add subtract multiply divide negative square sqrt log log1p exp abs pow power sum_ reciprocal asin "
+    "acos tf.function cast identity".split()
+)
+_SUMS = frozenset("reduce_sum sum".split())
+_COUNTS = frozenset("count_nonzero".split())
+_GREATER = frozenset("greater greater_equal".split())
+_NEVER_EMPTY = frozenset("not_equal logical_not ~".split())
+
+
+# --- where ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Singular:
+    """A function inside a branch, what it is singular in, and the value that it makes."""
+
+    function: str
+    argument: Value
+    made: Value
+
+
+def judge_where(it: Interpreter, arguments: Arguments, made: Value, node: ast.AST) -> None:
+    """`tf.where(condition, a, b)`."""
+    if len(arguments.positional) != 3:
+        condition, *branches = (arguments.get(i, name) for i, name in enumerate(("condition", "x", "y")))
+        if condition is None or None in branches:
+            return
+        a, b = branches
+    else:
+        condition, a, b = arguments.positional
+    if not matters(it, made):
+        return
+    for branch in (a, b):
+        for found in _singular_within(branch) if branch is not None else ():
+            asked = _asked_in(condition, found.argument)
+            if asked is None:
+                continue
+            it.chosen.add(found.made.serial)
+            verdict = _verdict(it, found, asked)
+            if verdict is not None:
+                certain, compiled_only = verdict
+                it.note(
+                    UnsafeBranch, node, found.function, _code(found.argument), compiled_only,
+                    certain=certain and it.doubt == 0,
+                )  # fmt: skip
+                return
+
+
+def _singular_within(branch: Value) -> Iterator[_Singular]:
+    """Functions in the entrywise part of an expression that are singular somewhere."""
+    stack, seen = [(branch, 0)], set[int]()
+    while stack:
+        value, depth = stack.pop()
+        if value.serial in seen or depth > _DEEPEST or value.kind not in (Kind.TENSOR, Kind.SYMBOLIC):
+            continue
+        seen.add(value.serial)
+        if value.how is How.JOIN:
+            stack.extend((each, depth + 1) for each in alternatives(value, 4) or () if each is not value)
+            continue
+        name = value.label.rpartition(".")[2]
+        if name not in _ENTRYWISE:
+            continue
+        given = _operands(value)
+        if name in ("/", "divide") and len(given) == 2 and given[1].kind is not Kind.LITERAL:
+            yield _Singular("/", given[1], value)
+        elif name in ("log", "sqrt", "exp", "reciprocal", "asin", "acos") and given:
+            yield _Singular(name, given[0], value)
+        elif name in ("**", "pow", "power") and len(given) == 2 and _is_fraction(given[1]):
+            yield _Singular("**", given[0], value)
+        stack.extend((each, depth + 1) for each in given)
+
+
+def _operands(value: Value) -> tuple[Value, ...]:
+    if value.operands:
+        return value.operands
+    return value.given.positional if value.given is not None and value.given.positional else value.inputs
+
+
+def _is_fraction(exponent: Value) -> bool:
+    return exponent.kind is Kind.LITERAL and isinstance(exponent.ref, float) and exponent.ref < 1
+
+
+def _asked_in(condition: Value, argument: Value) -> Value | None:
+    """The comparison inside a condition that asks about the argument itself; None when none does."""
+    wanted = _stripped(argument)
+    if wanted.kind is Kind.LITERAL:
+        return None
+    stack, seen = [condition], set[int]()
+    while stack and len(seen) < 30:
+        each = stack.pop()
+        if each.serial in seen:
+            continue
+        seen.add(each.serial)
+        sides = _compared(each)
+        if sides and any(_stripped(side) is wanted or _is_size_of(side, wanted) for side in sides):
+            return each
+        if is_comparison(each) or each.label.rpartition(".")[2] in HANDS_ON or each.how is How.JOIN:
+            stack.extend((*each.inputs, *(inner for inner, _ in each.dead)))
+    return None
+
+
+def _compared(value: Value) -> tuple[Value, ...]:
+    if not is_comparison(value):
+        return ()
+    if value.operands:
+        return value.operands
+    return tuple(value.given.positional) if value.given is not None else ()
+
+
+def _is_size_of(side: Value, wanted: Value) -> bool:
+    return side.label.rpartition(".")[2] == "abs" and bool(side.inputs) and _stripped(side.inputs[0]) is wanted
+
+
+def _stripped(value: Value) -> Value:
+    """Behind casts and the like."""
+    while True:
+        if value.how is How.JOIN:
+            ways = alternatives(value, 4) or []
+            bases = {id(_stripped(way)): _stripped(way) for way in ways if way is not value}
+            if len(bases) != 1:
+                return value
+            return next(iter(bases.values()))
+        if value.label.rpartition(".")[2] not in HANDS_ON or not value.inputs:
+            return value
+        value = value.inputs[0]
+
+
+def _verdict(it: Interpreter, found: _Singular, asked: Value) -> tuple[bool, bool] | None:
+    """Whether it is surely NaN, and whether under XLA alone; None when ordinary inputs do not come there."""
+    numbers = numbers_of(it, found.argument)
+    if found.function == "exp":
+        bound = max((each.ref for each in _compared(asked) if _is_number(each)), default=0.0)
+        unbounded = numbers is None or numbers.high > _OVERFLOWS_AT
+        return (False, False) if unbounded and bound >= 5 else None
+    if found.function in ("asin", "acos"):
+        return (False, False)
+    if found.function == "**" and numbers is not None and numbers.is_signed:
+        return (True, False)
+    if not _compares_with_zero(asked):
+        return None
+    if found.function == "sqrt":
+        return (False, True)
+    if numbers is not None and (numbers.low > 0 or (numbers.low < 0 and numbers.zero < Zero.FAR_OUT)):
+        return None  # of what is never negative, only zero is left out: there it matters
+    if numbers is None and not _carries_gradient(found.argument) and found.function != "/":
+        return None
+    return (numbers is not None and numbers.zero is Zero.ORDINARY, False)
+
+
+def _compares_with_zero(asked: Value) -> bool:
+    return any(_is_number(each) and abs(each.ref) < 1e-3 for each in _compared(asked)) or any(
+        each.label.rpartition(".")[2] == "zeros_like" for each in _compared(asked)
+    )
+
+
+def _is_number(value: Value) -> bool:
+    return value.kind is Kind.LITERAL and type(value.ref) in (int, float)
+
+
+def _carries_gradient(value: Value) -> bool:
+    """Whether this may be computed from a variable: a constant or a batch of data is not."""
+    return value.kind in (Kind.SYMBOLIC, Kind.VARIABLE) or bool(value.inputs) or value.is_opaque
+
+
+# --- exponentials --------------------------------------------------------------------------------------------------
+
+
+def judge_log_of_exp(it: Interpreter, name: str, given: Value, made: Value, node: ast.AST) -> None:
+    """`log(1 + exp(x))`, `log1p(exp(x))`, `log(sum(exp(x)))`."""
+    if not matters(it, made):
+        return
+    if name == "log1p":
+        exponential = given if _is_exp(given) else None
+    elif given.label in ("+", "tf.add", "tf.math.add") and len(given.operands) == 2:
+        exponential = next(
+            (b for a, b in (given.operands, given.operands[::-1]) if is_literal(a, 1.0) or is_literal(a, 1)), None
+        )
+        exponential = exponential if exponential is not None and _is_exp(exponential) else None
+    else:
+        _judge_logsumexp(it, given, node)
+        return
+    if exponential is not None and _overflows(it, exponential):
+        holds = lambda: made.serial not in it.chosen and exponential.serial not in it.chosen  # noqa: E731
+        it.note(ExpOverflow, node, "softplus", "`tf.math.softplus(x)`", certain=False, holds=holds)
+
+
+def _judge_logsumexp(it: Interpreter, given: Value, node: ast.AST) -> None:
+    if given.label.rpartition(".")[2] in _SUMS and given.inputs and _is_exp(given.inputs[0]):
+        if _overflows(it, given.inputs[0]):
+            it.note(ExpOverflow, node, "logsumexp", "`tf.reduce_logsumexp(x, axis)`", certain=False)
+
+
+def judge_quotient(it: Interpreter, left: Value, right: Value, made: Value, node: ast.AST) -> None:
+    """`exp(x) / sum(exp(x))`, and a division by a count that can be zero."""
+    if not matters(it, made):
+        return
+    total = right.label.rpartition(".")[2] in _SUMS and bool(right.inputs)
+    if _is_exp(left) and total and _base_of_exp(right.inputs[0]) is _base_of_exp(left):
+        if _overflows(it, left):
+            it.note(ExpOverflow, node, "softmax", "`tf.nn.softmax(x, axis)`", certain=False)
+        return
+    _judge_sigmoid(it, left, right, node)
+    why = _why_empty(it, right)
+    if why is not None and left.kind in (Kind.TENSOR, Kind.SYMBOLIC) and _is_computed(left):
+        it.note(EmptySum, node, _code(right), why, certain=False, holds=lambda: made.serial not in it.chosen)
+
+
+def _is_computed(value: Value) -> bool:
+    return bool(value.inputs) or value.is_opaque
+
+
+def _is_exp(value: Value) -> bool:
+    return value.label.rpartition(".")[2] == "exp" and value.kind in (Kind.TENSOR, Kind.SYMBOLIC)
+
+
+def _base_of_exp(value: Value) -> object:
+    given = _operands(value)
+    return given[0] if _is_exp(value) and given else None
+
+
+def _overflows(it: Interpreter, exponential: Value) -> bool:
+    """Whether what the exponential is given is known to have no bound."""
+    given = _operands(exponential)
+    numbers = numbers_of(it, given[0]) if given else None
+    return numbers is not None and numbers.high > _OVERFLOWS_AT
+
+
+def _judge_sigmoid(it: Interpreter, left: Value, right: Value, node: ast.AST) -> None:
+    """`1 / (1 + exp(-x))`."""
+    if not _is_one(left) or right.label not in ("+", "tf.add", "tf.math.add") or len(right.operands) != 2:
+        return
+    a, b = right.operands
+    exponential = b if _is_one(a) else a
+    if (_is_one(a) or _is_one(b)) and _is_exp(exponential) and _overflows(it, exponential):
+        it.note(ExpOverflow, node, "sigmoid", "`tf.sigmoid(x)`", certain=False)
+
+
+def _is_one(value: Value) -> bool:
+    return is_literal(value, 1.0) or is_literal(value, 1)
+
+
+# --- counts --------------------------------------------------------------------------------------------------------
+
+
+def _why_empty(it: Interpreter, divisor: Value) -> str | None:
+    """Why a divisor can be zero: it sums or counts a mask that a comparison makes."""
+    name = divisor.label.rpartition(".")[2]
+    if (name in HANDS_ON or name == "[]") and divisor.inputs + tuple(each for each, _ in divisor.dead):
+        return _why_empty(it, (divisor.inputs or tuple(each for each, _ in divisor.dead))[0])
+    if divisor.how is How.JOIN:
+        ways = [way for way in alternatives(divisor, 4) or () if way is not divisor]
+        found = [_why_empty(it, way) for way in ways]
+        return found[0] if found and all(found) else None
+    if name not in _SUMS | _COUNTS:
+        return None
+    given = _operands(divisor) or tuple(each for each, _ in divisor.dead)
+    if given and given[0].label.endswith("one_hot") and is_literal(divisor.given.get(1, "axis"), 0):
+        return f"a class of `{_code(given[0])}` may have no member"
+    comparison = _comparison_behind(given[0]) if given else None
+    if comparison is None or _is_padding(comparison):
+        return None
+    return f"nothing may satisfy `{_code(comparison)}`"
+
+
+def _is_padding(comparison: Value) -> bool:
+    """Whether a mask leaves out padding: `tokens != 0` holds somewhere in every batch."""
+    if comparison.label.rpartition(".")[2] not in _NEVER_EMPTY:
+        return False
+    return not any(_is_number(each) and each.ref != 0 for each in _compared(comparison))
+
+
+def _comparison_behind(value: Value, depth: int = 0) -> Value | None:
+    """The comparison that a mask was made by."""
+    if depth > 6:
+        return None
+    if value.how is How.JOIN:
+        found = [_comparison_behind(way, depth + 1) for way in alternatives(value, 4) or () if way is not value]
+        return found[0] if found and all(each is found[0] for each in found) else None
+    if is_comparison(value):
+        return value
+    if value.label.rpartition(".")[2] in HANDS_ON:
+        behind = (*value.inputs, *(each for each, _ in value.dead))
+        return _comparison_behind(behind[0], depth + 1) if behind else None
+    return None
+
+
+# --- masked softmax ------------------------------------------------------------------------------------------------
+
+_TRIANGLES = frozenset("band_part tril triu eye".split())
+_POSITIONS = frozenset("range arange".split())
+
+
+def judge_masked_softmax(it: Interpreter, given: Value, made: Value, node: ast.AST) -> None:
+    """A softmax over scores that hold -inf where a mask says so."""
+    if not matters(it, made):
+        return
+    mask = _infinite_mask(given)
+    if mask is not None and not _is_causal(it, mask):
+        it.note(FullyMasked, node, _code(mask), certain=False)
+
+
+def _infinite_mask(value: Value) -> Value | None:
+    """The mask by which -inf comes into a value."""
+    for _ in range(6):
+        name = value.label.rpartition(".")[2]
+        if name == "where" and value.given is not None and len(value.given.positional) == 3:
+            condition, *branches = value.given.positional
+            if any(is_minus_infinity(each) for each in branches):
+                return condition if isinstance(condition, Value) else None
+            return None
+        if name in ("+", "add"):
+            for side in _operands(value):
+                if side.label in ("*", "tf.multiply") and any(is_minus_infinity(each) for each in _operands(side)):
+                    return next((each for each in _operands(side) if not is_minus_infinity(each)), None)
+                whole = _before_slices(side)
+                if whole.label.rpartition(".")[2] == "where":
+                    found = _infinite_mask(whole)
+                    if found is not None:
+                        return found
+            return None
+        if name not in HANDS_ON or not value.inputs:
+            return None
+        value = value.inputs[0]
+    return None
+
+
+def _before_slices(value: Value) -> Value:
+    while value.label == "[]" and value.given is not None:
+        value = value.given.positional[0]
+    return value
+
+
+def is_minus_infinity(value: Value) -> bool:
+    """Whether a value is written as -inf, or made of it."""
+    if value.kind is Kind.LITERAL and isinstance(value.ref, float):
+        return value.ref == float("-inf")
+    name = value.label.rpartition(".")[2]
+    if name in ("fill", "full", "full_like", "constant", "convert_to_tensor", "cast") and value.given is not None:
+        return any(is_minus_infinity(each) for each in value.given.every())
+    if name == "*" and value.operands:
+        return any(is_minus_infinity(each) for each in value.operands) and all(
+            each.label.rpartition(".")[2] in ("ones_like", "ones") or is_minus_infinity(each) for each in value.operands
+        )
+    node = value.node
+    return isinstance(node, ast.expr) and ast.unparse(node) in _MINUS_INFINITY
+
+
+_MINUS_INFINITY = frozenset(
+    ["-np.inf", "-numpy.inf", "-math.inf", "float('-inf')", "-float('inf')", "-np.Inf", "np.NINF", "-tf.math.inf"]
+)
+
+
+def _is_causal(it: Interpreter, mask: Value) -> bool:
+    """Whether a mask is made of positions alone, so that each position may look at itself; or never covers a row."""
+    behind = list(lineage([mask], 60, _everything_behind))
+    names = {each.label.rpartition(".")[2] for each in behind}
+    if names & _TRIANGLES or names & {"sequence_mask", "logical_or", "|", "?"}:
+        return True
+    compared = [each for each in behind if is_comparison(each) and len(_compared(each)) == 2]
+    return bool(compared) and all(all(map(_is_position, _compared(each))) for each in compared)
+
+
+def _is_position(value: Value) -> bool:
+    return any(each.label.rpartition(".")[2] in _POSITIONS for each in lineage([value], 30, _everything_behind))
+
+
+def _everything_behind(value: Value) -> tuple[Value, ...]:
+    given = value.given.every() if value.given is not None else ()
+    return (*all_behind(value), *(each for each in given if each.kind is not Kind.LITERAL))
+
+
+def _code(value: Value) -> str:
+    written = ast.unparse(value.node) if isinstance(value.node, ast.expr) else value.label
+    return written if len(written) <= 60 else written[:57] + "..."

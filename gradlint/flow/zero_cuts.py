@@ -1,0 +1,115 @@
+"""Zero cuts: operations whose result hangs on an input in name only, so that its gradient is exactly zero.
+
+A product with zero, a value minus itself, the sum of a softmax: `operators.py` and `library.py` ask here before they
+link a result to what it was computed from.
+"""
+
+from __future__ import annotations
+
+from gradlint.flow.arguments import Arguments
+from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.outputs import output_of, width_of
+from gradlint.flow.values import Fill, How, Kind, Value, is_literal
+from gradlint.verdicts import Cause
+
+_TOTALS = frozenset("reduce_sum reduce_mean sum mean".split())
+_PRODUCTS = frozenset({"*", "multiply"})
+_DIFFERENCES = frozenset({"-", "subtract"})
+_QUOTIENTS = frozenset({"/", "divide", "truediv"})
+_SQUARED_DIFFERENCES = frozenset({"squared_difference"})
+_MATRIX_PRODUCTS = frozenset({"@", "matmul"})
+_SAME_DEPTH = 8
+
+
+def cut_of_operator(it: Interpreter, sign: str, left: Value, right: Value) -> tuple[tuple[Value, Cause], ...]:
+    """The inputs that a binary operation cuts off, with the cause; none where gradients pass."""
+    if sign in _PRODUCTS or sign in _MATRIX_PRODUCTS:
+        for zero, other in ((left, right), (right, left)):
+            if is_zero(it, zero) and not is_zero(it, other):
+                return ((other, Cause.CONSTANT),)
+    elif sign in _DIFFERENCES | _QUOTIENTS | _SQUARED_DIFFERENCES:
+        if left.kind in (Kind.TENSOR, Kind.VARIABLE, Kind.SYMBOLIC) and is_same(left, right):
+            return ((left, Cause.CONSTANT), (right, Cause.CONSTANT))
+        if sign in _QUOTIENTS and _is_total_of_one(it, left, right):
+            return ((left, Cause.CONSTANT), (right, Cause.CONSTANT))
+    return ()
+
+
+def is_same(left: Value, right: Value, depth: int = 0) -> bool:
+    """Whether two values were computed from the same in the same way, without anything random on it."""
+    if left is right:
+        return left.how is not How.JOIN or depth > 0
+    if depth > _SAME_DEPTH or left.label != right.label or left.kind is not right.kind:
+        return False
+    if left.kind is Kind.LITERAL:
+        return type(left.ref) is type(right.ref) and bool(left.ref == right.ref)
+    if left.kind is not Kind.TENSOR or left.how is not How.OPERATION or left.callee is not None or not left.inputs:
+        return False
+    given = _given(left), _given(right)
+    if left.label.rpartition(".")[2] not in _DETERMINISTIC or len(given[0]) != len(given[1]):
+        return False
+    return all(is_same(a, b, depth + 1) for a, b in zip(*given, strict=True))
+
+
+def _given(value: Value) -> tuple[Value, ...]:
+    if value.operands:
+        return value.operands
+    return tuple(value.given.every()) if value.given is not None else value.inputs
+
+
+_DETERMINISTIC = frozenset(
+    "+ - * / ** @ square abs exp log sqrt reduce_sum reduce_mean reduce_max sum mean matmul maximum minimum norm tanh "
+    "sigmoid relu softmax".split()
+)
+
+
+def _is_total_of_one(it: Interpreter, part: Value, total: Value) -> bool:
+    """Whether something is divided by its own sum, over an axis of length 1."""
+    if total.label.rpartition(".")[2] not in ("reduce_sum", "sum") or total.given is None:
+        return False
+    if total.given.get(0, "input_tensor") is not part and total.given.get(0, "x") is not part:
+        return False
+    axis = total.given.get(1, "axis")
+    if axis is None or axis.kind is not Kind.LITERAL or type(axis.ref) is not int:
+        return False
+    if part.shape:
+        return -len(part.shape) <= axis.ref < len(part.shape) and part.shape[axis.ref] == 1
+    return axis.ref == -1 and width_of(it, part) == 1
+
+
+def is_zero(it: Interpreter, value: Value) -> bool:
+    """Whether a value surely is zero, or an array of zeros that is no variable and no state that a loop begins with."""
+    if value.kind is Kind.LITERAL:
+        return value.how is How.FRESH and type(value.ref) in (int, float) and value.ref == 0
+    if value.kind is not Kind.TENSOR or value.inputs or value.dead or value.fill is not Fill.ZEROS:
+        return False
+    if not value.shape:
+        return False  # a number: as like as not where a sum begins
+    return it.loop_depth == 0 or value.frame is not it.frame
+
+
+def cut_of_function(it: Interpreter, symbol: str, arguments: Arguments) -> tuple[tuple[Value, Cause], ...]:
+    """The same for a function of the library."""
+    name = symbol.rpartition(".")[2]
+    if name in _TOTALS and symbol.startswith(("tf.", "keras.")):
+        return _total_of_softmax(it, arguments)
+    if len(arguments.positional) == 2 and not arguments.keywords:
+        return cut_of_operator(it, name, *arguments.positional)
+    return ()
+
+
+def _total_of_softmax(it: Interpreter, arguments: Arguments) -> tuple[tuple[Value, Cause], ...]:
+    """The sum or mean of a softmax over its own axis is 1, or 1 / classes, whatever the weights."""
+    given, axis = arguments.get(0, "input_tensor"), arguments.get(1, "axis")
+    if given is None:
+        given = arguments.get(0, "x")
+    if given is None or given.kind not in (Kind.TENSOR, Kind.SYMBOLIC):
+        return ()
+    output = output_of(it, given)
+    if output is None or output.activation != "softmax" or output.value is not given:
+        return ()
+    asked = given.given.get(1, "axis") if output.layer is None and given.given is not None else None
+    along_last = asked is None or is_literal(asked, -1)
+    over_all = axis is None or is_literal(axis, None)
+    last = is_literal(axis, -1) or (given.shape is not None and is_literal(axis, len(given.shape) - 1))
+    return ((given, Cause.CONSTANT),) if along_last and (over_all or last) else ()

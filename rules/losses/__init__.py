@@ -1,0 +1,1 @@
+"""Rules about losses that do not fit what they are given, or never read it."""

@@ -1,0 +1,1 @@
+"""Rules about layers and weights that a model holds, makes or forgets."""
