@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from ecosystem_packages import cache_folder, packages
 from mutation.edits import Mutant
 from mutation.measure import Decided, Measured, decided_share, measure
-from mutation.operators import CUTS, OPERATORS, RECORDING, UPDATES, mutants
+from mutation.operators import CUTS, OPERATORS, RECORDING, UPDATES, ZEROS, mutants
 from mutation.source import Source
 
 # Rewritten by machine to run without TensorFlow: `tf` there is an imitation.
@@ -54,7 +54,10 @@ def main() -> int:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument(
-        "--operators", type=_operators, default=[*RECORDING, *CUTS, *UPDATES], help=f"of {', '.join(OPERATORS)}; or all"
+        "--operators",
+        type=_operators,
+        default=[*RECORDING, *CUTS, *UPDATES, *ZEROS],
+        help=f"of {', '.join(OPERATORS)}; or all",
     )
     parser.add_argument("--limit", type=int, help="at most this many mutants per operator")
     parser.add_argument("--list-missed", action="store_true", help="name the mutants that were not caught")
@@ -85,7 +88,10 @@ def _print_caught(measured: Measured, operators: Sequence[str]) -> None:
         caught[outcome.mutant.operator] += bool(outcome.caught_by)
     for name in operators:
         print(f"  {name:18} {_share(caught[name], total[name])}")
-    for title, group in (("recording faults", RECORDING), ("cut faults", CUTS), ("update faults", UPDATES)):
+    groups = (
+        ("recording faults", RECORDING), ("cut faults", CUTS), ("update faults", UPDATES), ("zero faults", ZEROS),
+    )  # fmt: skip
+    for title, group in groups:
         chosen = [name for name in operators if name in group]
         if chosen:
             print(f"  {title:18} {_share(sum(caught[n] for n in chosen), sum(total[n] for n in chosen))}")

@@ -66,6 +66,7 @@ def analyse(tree: ast.Module, text: str, settings: Settings) -> FlowResult:
         mark in text for mark in ("RegisterGradient", "override_gradient", "gradient_override")
     )
     it.runs_eagerly = "run_eagerly" in text
+    it.compiles_xla = "jit_compile=True" in text or "experimental_compile=True" in text
     it.never_traces = "run_functions_eagerly" in text
     run_module(it)
     gradients = Gradients(it, Places(text))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.scopes import Frame
 from gradlint.flow.values import How, Value, all_behind, lineage
 
 
@@ -21,3 +23,9 @@ def applied_calls(it: Interpreter) -> set[ast.AST]:
 
 def _before_gradients(value: Value) -> tuple[Value, ...]:
     return () if value.how is How.GRADIENT else all_behind(value)
+
+
+def trains_in(it: Interpreter, frames: Iterable[Frame]) -> bool:
+    """Whether one of these frames asks for a gradient that ends in an update: it is a step of training."""
+    ids = {frame.id for frame in frames}
+    return any(asked.frame.id in ids and asked.node in applied_calls(it) for asked in it.asked)

@@ -14,18 +14,21 @@ from gradlint.flow.values import Kind, Value, lineage, recorded_or_dead
 def judge_graphs(it: Interpreter) -> None:
     """Calls of layers on the inputs of a model that was made without them."""
     models = [owner for owner in it.objects.values() if isinstance(owner, Layer) and owner.outputs is not None]
-    if not models or it.gave_up:
+    if not models or it.gave_up or any(model.open_parts for model in models):
         return
     reached: set[int] = set()
+    nodes: set[ast.AST | None] = set()  # a call in a loop is met several times, and one of its values may lead on
     called: set[int] = set()
     for model in models:
         assert model.outputs is not None
         for each in lineage(it.leaves(model.outputs), 5000, recorded_or_dead):
             reached.add(each.serial)
+            nodes.add(each.node)
             if isinstance(each.ref, SymbolicCall) and each.ref.callee is not None and each.ref.callee.ref is not None:
                 called.add(each.ref.callee.ref.id)
     inputs = {each.serial for model in models for each in model.inputs}
-    lost = [value for value in it.symbolic_calls if value.serial not in reached and _is_lost(it, value, called)]
+    waiting = [value for value in it.symbolic_calls if value.serial not in reached and value.node not in nodes]
+    lost = [value for value in waiting if _is_lost(it, value, called)]
     for value in lost:
         behind = {each.serial for each in lineage([value], 500, recorded_or_dead)}
         if not behind & inputs or any(value.serial in _behind(other) for other in lost if other is not value):
@@ -46,7 +49,9 @@ def _is_lost(it: Interpreter, value: Value, called: set[int]) -> bool:
         return False
     if not may_be_part(layer.ref, None) or layer.ref.argument(None, "activity_regularizer") is not None:
         return False
-    return value.serial not in it.stored and layer.ref.id not in called and not layer.ref.escaped_at
+    if value.serial in it.stored or value.serial in it.escaped_values:
+        return False
+    return layer.ref.id not in called and not layer.ref.escaped_at
 
 
 def _short(written: str) -> str:

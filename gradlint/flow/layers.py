@@ -286,6 +286,7 @@ def call_keras_instance(it: Interpreter, instance: Value, arguments: Arguments, 
         if told is not None and "training" in accepted and len(arguments.positional) < 2:
             keywords.setdefault("training", told)  # Keras hands it down to the layers inside
     if symbolic:
+        read_before = it.weights_read
         value = it.operation(
             node,
             (*arguments.positional, variable_set(it, instance, "weights", node)),
@@ -293,6 +294,7 @@ def call_keras_instance(it: Interpreter, instance: Value, arguments: Arguments, 
             kind=Kind.SYMBOLIC,
             ref=SymbolicCall(it.new_id(), instance, arguments.positional, tuple(keywords.items())),
         )
+        it.weights_read = read_before  # what its `call` reads is seen when that is run
         run_result = it.call(bind_method(it, run, instance, node), Arguments(arguments.positional, keywords), node)
         if run_result.kind is Kind.CONTAINER:
             return it.container(run_result.ref.type, _like(it, run_result, value), node)

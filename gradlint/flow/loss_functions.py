@@ -35,7 +35,8 @@ def judge_loss_function(it: Interpreter, loss: Value) -> None:
     if reads is None:
         return
     parameter = _parameter(function, name)
-    if not reads:
+    target = _target_of(function)
+    if not reads and target is not None and _reads(function.node, target):  # else it is no loss, and none is meant
         it.note(PredictionIgnored, parameter or function.node, function.name, name, True, certain=it.doubt == 0)
 
 
@@ -68,6 +69,14 @@ def _prediction_of(function: Function) -> str | None:
     if function.owner is not None and names and names[0] in ("self", "cls"):
         names = names[1:]
     return names[1] if len(names) >= 2 else None
+
+
+def _target_of(function: Function) -> str | None:
+    """The parameter that is given the targets."""
+    prediction = _prediction_of(function)
+    spec = function.node.args
+    names = [each.arg for each in (*spec.posonlyargs, *spec.args)]
+    return names[names.index(prediction) - 1] if prediction in names else None
 
 
 def _parameter(function: Function, name: str) -> ast.arg | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from itertools import pairwise
 
+from gradlint.flow.applied import trains_in
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.members import is_keras_family, may_be_part, members_of
 from gradlint.flow.model_events import LayerMadeInCall, VariableMadeInCall
 from gradlint.flow.objects import Layer, Variable
 from gradlint.flow.scopes import Frame
-from gradlint.flow.values import Value, alternatives
+from gradlint.flow.values import Kind, Value, alternatives
 
 _PER_CALL = frozenset({"call", "train_step", "compute_loss"})
 
@@ -39,7 +40,8 @@ def note_own_layer_made(it: Interpreter, layer: Value, node: ast.AST) -> None:
 
 def _note_layer(it: Interpreter, layer: Value, node: ast.AST) -> None:
     running = _running(it)
-    if running is None and it.recording()[1] and it.frame is not it.module and _differentiates(it):
+    frames = it.frame.callers() if running is None else []
+    if running is None and it.recording()[1] and it.frame is not it.module:
         running = it.frame.name
     if running is None:
         return
@@ -48,7 +50,7 @@ def _note_layer(it: Interpreter, layer: Value, node: ast.AST) -> None:
         node, running = _step_line(it, node), _step_name(it)  # a function that makes models is right: its call is not
     it.note(
         LayerMadeInCall, node, _code(node), running, raises, certain=it.doubt == 0,
-        holds=lambda: _is_called_alone(it, layer),
+        holds=lambda: _is_called_alone(it, layer) and (not frames or trains_in(it, frames)),
     )  # fmt: skip
 
 
@@ -75,7 +77,7 @@ def _holds_tape(frame: Frame) -> bool:
     )
 
 
-def note_variable_made(it: Interpreter, variable: Value, node: ast.AST) -> None:
+def note_variable_made(it: Interpreter, variable: Value, node: ast.AST, initial: tuple[Value, ...]) -> None:
     """A variable was made by its constructor."""
     owner: Variable = variable.ref
     if it.expected or owner.trainable is not True or owner.integer:
@@ -83,7 +85,7 @@ def note_variable_made(it: Interpreter, variable: Value, node: ast.AST) -> None:
     running = _running(it)
     traced = running is None and it.frame.graph
     if running is None and not traced:
-        _note_restarted(it, variable, node)
+        _note_restarted(it, variable, node, initial)
         return
     if traced:
         it.note(
@@ -98,11 +100,12 @@ def note_variable_made(it: Interpreter, variable: Value, node: ast.AST) -> None:
     )  # fmt: skip
 
 
-def _note_restarted(it: Interpreter, variable: Value, node: ast.AST) -> None:
+def _note_restarted(it: Interpreter, variable: Value, node: ast.AST, initial: tuple[Value, ...]) -> None:
     """A step makes a variable, changes it once by its gradient, and forgets it."""
     frame, turn, owner = it.frame, it.turn, variable.ref
     if frame.function is None or frame.function.name in ("__init__", "build", "__new__"):
         return
+    begins_anew = all(each.kind is Kind.LITERAL for each in initial)  # rather than a batch of data
 
     def is_forgotten() -> bool:
         if _is_kept(it, variable):
@@ -111,8 +114,8 @@ def _note_restarted(it: Interpreter, variable: Value, node: ast.AST) -> None:
         trained = owner.id in it.assigned and bool(it.assigned[owner.id] & {"assign", "assign_sub", "assign_add"})
         same = bool(asked) and all(each.frame is frame and each.turn == turn for each in asked)
         if not asked:  # read under a tape, and trained by nobody
-            steps = any(each.frame is frame and each.asked == "gradient" for each in it.asked)
-            return steps and owner.id in it.weights_read and owner.id not in it.assigned and bool(owner.bound)
+            used = begins_anew and owner.id in it.weights_read and owner.id not in it.assigned and bool(owner.bound)
+            return used and trains_in(it, [frame])
         return same and trained and not _is_returned(frame, owner)
 
     it.note(VariableMadeInCall, node, _code(node), frame.name, "", certain=False, holds=is_forgotten)
@@ -140,14 +143,12 @@ def _running(it: Interpreter) -> str | None:
     return None
 
 
-def _differentiates(it: Interpreter) -> bool:
-    """Whether the frame, or one that called it, is a function that asks for gradients step by step."""
-    return any(frame.function is not None or it.loop_depth > 0 for frame in it.frame.callers())
-
-
 def _is_kept(it: Interpreter, value: Value) -> bool:
-    if value.serial in it.stored:
-        return True
+    return value.serial in it.stored
+
+
+def _is_global(it: Interpreter, value: Value) -> bool:
+    """Whether a name of the module holds it."""
     names = it.module.names.local | it.relevance.global_statements
     return any((held := it.store.get((it.module.id, name))) is not None and _holds(held, value) for name in names)
 
@@ -157,7 +158,11 @@ def _holds(held: Value, value: Value) -> bool:
 
 
 def _is_called_alone(it: Interpreter, layer: Value) -> bool:
-    return bool(it.called_layers.get(layer.ref.id)) and not (_is_kept(it, layer) or _is_filled(it, layer))
+    if not it.called_layers.get(layer.ref.id) or _is_kept(it, layer) or _is_filled(it, layer) or _is_global(it, layer):
+        return False
+    if layer.ref.id in it.sets_read:
+        return False  # somebody means to train it
+    return not any(layer.ref.id in source.members for asked in it.asked for source in asked.sources)
 
 
 def _is_filled(it: Interpreter, layer: Value) -> bool:

@@ -158,6 +158,8 @@ def variable_set(it: Interpreter, owner: Value, attribute: str, node: ast.AST) -
     made = VariableSet(it.new_id(), held, attribute, found, open_members, captured=it.clock)
     made.frozen = frozenset(member for member in found if _is_set_false(it.store.get((member, "trainable"))))
     if attribute.startswith("trainable"):
+        if isinstance(held, HeapObject):
+            it.sets_read.add(held.id)
         note_trainable_read(it, found)
         if not open_members and isinstance(held, HeapObject) and has_no_variables(it, held, found):
             made.unbuilt = node
@@ -286,10 +288,12 @@ def may_be_part(layer: Layer, owner: object) -> bool:
 
 def _name_of(it: Interpreter, owner: HeapObject, layer: Value) -> str:
     """What a layer is called: the attribute that holds it, its `name`, or the call that makes it."""
-    for _, name in it.cells_of(owner.id):
-        held = it.store.get((owner.id, name))
-        if held is not None and held.ref is layer.ref and isinstance(name, str) and not name.startswith("<"):
-            return name
+    holders = [owner, *(each for each in it.objects.values() if isinstance(each, Instance) and each is not owner)]
+    for holder in holders[:200]:
+        for _, name in it.cells_of(holder.id):
+            held = it.store.get((holder.id, name))
+            if held is not None and held.ref is layer.ref and isinstance(name, str) and not name.startswith("<"):
+                return name
     if isinstance(layer.node, ast.Call):
         return written_name(layer) or ast.unparse(layer.node)
     return "a layer"

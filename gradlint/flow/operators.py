@@ -123,7 +123,7 @@ def binary(it: Interpreter, op: ast.operator, left: Value, right: Value, node: a
     ref = None
     if kind is Kind.SYMBOLIC:
         ref = symbolic_operation(it, (left, right))
-    cut = cut_of_operator(it, sign, left, right)
+    cut = cut_of_operator(it, sign, left, right, node)
     live = () if cut else (left, right)
     made = it.operation(node, live, label=sign, dead=cut, kind=kind, ref=ref, dtype=common_dtype((left, right)))
     made.operands = (left, right)

@@ -145,6 +145,9 @@ def length_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     """`len(variables)`: a number that remembers whose length it is."""
     made = it.plain(node)
     made.label, made.operands = "len", tuple(arguments.every()[:1])
+    given = arguments.get(0, "obj")
+    if given is not None and given.kind is Kind.CONTAINER and given.ref.escaped_at is None and it.items(given).exact:
+        made.ref = len(it.items(given).elements)
     return made
 
 

@@ -268,7 +268,10 @@ def element_of(it: Interpreter, value: Value, node: ast.AST) -> Value:
                 return it.unknown_global(
                     f"<element of {container.id}>", "an element of a container whose contents are not known"
                 )
-            return it.join(elements)
+            any_one = it.join(elements)
+            if not items.exact or len(elements) > 1:
+                it.stand_for_many.add(any_one.serial)
+            return any_one
         case Kind.VARIABLES:
             return some_variable(it, value, node)
         case Kind.TENSOR | Kind.VARIABLE:

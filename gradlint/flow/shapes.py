@@ -27,8 +27,8 @@ def asked_shape(it: Interpreter, value: Value | None) -> Shape | None:
 
 def length_of(value: Value) -> int | None:
     """A length that is written out; -1 and what is computed are not known."""
-    known = value.kind is Kind.LITERAL and value.how is How.FRESH and type(value.ref) is int and value.ref >= 0
-    return value.ref if known else None
+    counted = (value.kind is Kind.LITERAL and value.how is How.FRESH) or value.label == "len"
+    return value.ref if counted and type(value.ref) is int and value.ref >= 0 else None
 
 
 def literal_shape(it: Interpreter, value: Value) -> Shape | None:

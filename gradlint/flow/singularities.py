@@ -28,10 +28,24 @@ _DEEPEST = 12
 
 
 def matters(it: Interpreter, made: Value) -> bool:
-    """Whether a gradient may be asked through this: a tape records it, a model holds it, or nobody calls it here."""
+    """Whether a gradient may be asked through this: a tape records it, a model holds it, or it is code for training."""
     if it.expected or not (made.possible or made.kind is Kind.SYMBOLIC or it.open_code):
         return False
-    return not any(_has_own_gradient(frame) for frame in it.frame.callers())
+    frames = it.frame.callers()
+    if it.open_code and not made.possible and not any(map(_is_for_training, frames)):
+        return False
+    return not any(map(_has_own_gradient, frames))
+
+
+def _is_for_training(frame: Frame) -> bool:
+    """Whether Keras or a training loop calls this, by its name and parameters: a layer, a model, a loss."""
+    function = frame.function
+    if function is None or isinstance(function.node, ast.Lambda):
+        return False
+    if function.name in ("call", "__call__", "compute_loss", "train_step"):
+        return function.owner is not None and bool(function.owner.families)
+    arguments = {each.arg for each in function.node.args.args}
+    return "loss" in function.name.lower() or "y_pred" in arguments
 
 
 def _has_own_gradient(frame: Frame) -> bool:

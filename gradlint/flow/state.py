@@ -139,6 +139,8 @@ class State:
     entered_closed: frozenset[ast.AST] = frozenset()  # functions that the module's own code ran
     symbolic_calls: list[Value] = field(default_factory=list)  # layers called while a functional model is put together
     divergences: bool = False  # a divergence is taken from the targets to the predictions
+    stand_for_many: set[int] = field(default_factory=set)  # serials of what any element of a list is taken for
+    sets_read: set[int] = field(default_factory=set)  # owners of which the trainable variables were asked for
     training_mode: Value | None = None  # of the layer that is being called, where it was told
     array_writes: dict[int, list[Value]] = field(default_factory=dict)  # by serial: what was written into an array
     hidden_layers: set[int] = field(default_factory=set)  # kept where Keras does not look
@@ -186,6 +188,7 @@ class State:
     registers_gradients: bool = False
     never_traces: bool = False
     runs_eagerly: bool = False
+    compiles_xla: bool = False
     differentiable: frozenset[str] = frozenset()
     nondifferentiable: frozenset[str] = frozenset()
     open_code: bool = False

@@ -58,7 +58,7 @@ def _one_output(
     it: Interpreter, symbol: str, effect: Effect, number: int, arguments: Arguments, node: ast.AST
 ) -> Value:
     live: list[Value] = []
-    dead = list(cut_of_function(it, symbol, arguments))
+    dead = list(cut_of_function(it, symbol, arguments, node))
     constant = {id(value) for value, _ in dead}
     asked: DType | None = None
     for name, value in _named(effect, arguments):
@@ -193,7 +193,7 @@ def variable_call(keras: bool, *, floats: bool = False) -> Handler:
         if initial is not None:
             describe_variable(it, value, initial, trained=known is not False)
         value.dtype = told if integer else DType.FLOAT
-        note_variable_made(it, value, node)
+        note_variable_made(it, value, node, (initial,) if initial is not None else ())
         if initial is not None:
             value.dead = tuple((leaf, Cause.STATE) for leaf in it.leaves(initial))
         return value

@@ -8,6 +8,7 @@ assigned.
 from __future__ import annotations
 
 import ast
+import re
 from functools import partial
 
 from gradlint.flow.applied import applied_calls
@@ -18,6 +19,9 @@ from gradlint.flow.objects import Class, Function, HeapObject, Instance, Layer, 
 from gradlint.flow.scopes import Frame
 from gradlint.flow.values import How, Kind, Value, alternatives
 
+#: What is called so holds numbers that no loss is to change.
+_FIXED = re.compile(r"anchor|mask|mean|std|var$|count|step|total|state|hidden|buffer|freq|index|grid|prior|const", re.I)
+
 
 def note_kept(it: Interpreter, owner: Value, name: str, value: Value, node: ast.AST) -> None:
     """`self.name = value` on a layer or model of this file."""
@@ -26,7 +30,7 @@ def note_kept(it: Interpreter, owner: Value, name: str, value: Value, node: ast.
     written = ast.unparse(node) if isinstance(node, ast.Attribute) else f"self.{name}"
     listed = list(it.items(value).elements) if value.kind is Kind.CONTAINER else [value]
     held = [way for each in listed for way in alternatives(each, 8) or ()]
-    plain = [each for each in held if _is_untracked_variable(it, each)]
+    plain = [each for each in held if _is_untracked_variable(it, each) and not _FIXED.search(name)]
     if plain:
         holder = "a list of tf.Variable" if value.kind is Kind.CONTAINER else "a tf.Variable"
         it.note(

@@ -86,12 +86,31 @@ def class_attribute_of(it: Interpreter, receiver: Value, name: str) -> Value | N
     return class_attribute(it, receiver.ref.cls, name) if receiver.kind is Kind.INSTANCE else None
 
 
-def _batch_of(it: Interpreter, whole: Value | None, node: ast.AST) -> Value:
-    """A batch of the targets that `fit` was given: new tensors, of the numbers that the whole has."""
+def _batch_of(it: Interpreter, whole: Value | None, loss: Value | None, node: ast.AST) -> Value:
+    """A batch of the targets that `fit` was given: new tensors, of the numbers that the whole has.
+
+    Keras gives targets of one axis another one, but not for a loss class of the file (measured with Keras 3.15).
+    """
     batch = it.fresh(Kind.TENSOR, node, label="y_true")
     batch.operands = (whole,) if whole is not None and whole.kind is Kind.PLAIN else ()
-    if whole is not None and whole.shape and len(whole.shape) > 1:
-        batch.shape = (None, *whole.shape[1:])  # one axis: losses of Keras add another where that is wanted
+    as_given = loss is not None and loss.kind is Kind.INSTANCE
+    if whole is not None and whole.shape and (len(whole.shape) > 1 or as_given):
+        batch.shape = (None, *whole.shape[1:])
+    return batch
+
+
+def _data_of(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+    """What `train_step` is given: batches of the arrays that `fit` was given, where they are known."""
+    whole = [arguments.get(0, "x"), arguments.get(1, "y")]
+    if all(each is not None and each.shape for each in whole) and arguments.get(None, "sample_weight") is None:
+        return it.tuple_of((_batch_like(it, each, node) for each in whole if each is not None), node)
+    return batch_of_data(it, "data", node)
+
+
+def _batch_like(it: Interpreter, whole: Value, node: ast.AST) -> Value:
+    batch = it.fresh(Kind.TENSOR, node, label="dataset element")
+    assert whole.shape is not None
+    batch.shape = (None, *whole.shape[1:])
     return batch
 
 
@@ -99,7 +118,7 @@ def _fit(it: Interpreter, receiver: Value, arguments: Arguments, node: ast.AST) 
     if receiver.kind is Kind.INSTANCE:
         own = class_attribute(it, receiver.ref.cls, "train_step")
         if own is not None:
-            data = batch_of_data(it, "data", node)
+            data = _data_of(it, arguments, node)
             for _ in range(2):
                 with in_turn(it):
                     it.call(bind_method(it, own, receiver, node), Arguments((data,)), node)
@@ -112,7 +131,7 @@ def _fit(it: Interpreter, receiver: Value, arguments: Arguments, node: ast.AST) 
         def forward() -> None:
             nonlocal target
             start = it.tick()
-            x, y = (it.fresh(Kind.TENSOR, node), _batch_of(it, arguments.get(1, "y"), node))
+            x, y = it.fresh(Kind.TENSOR, node), _batch_of(it, arguments.get(1, "y"), loss, node)
             predicted = it.call(receiver, Arguments((x,), {"training": TRUE}), node)
             own = class_attribute(it, receiver.ref.cls, "compute_loss") if receiver.kind is Kind.INSTANCE else None
             if own is not None:

@@ -164,7 +164,7 @@ def _verdict(it: Interpreter, found: _Singular, asked: Value) -> tuple[bool, boo
     if not _compares_with_zero(asked):
         return None
     if found.function == "sqrt":
-        return (False, True)
+        return (False, True) if it.compiles_xla else None  # zero elsewhere: SqrtGrad of a zero gradient is zero
     if numbers is not None and (numbers.low > 0 or (numbers.low < 0 and numbers.zero < Zero.FAR_OUT)):
         return None  # of what is never negative, only zero is left out: there it matters
     if numbers is None and not _carries_gradient(found.argument) and found.function != "/":
@@ -282,9 +282,24 @@ def _why_empty(it: Interpreter, divisor: Value) -> str | None:
     if given and given[0].label.endswith("one_hot") and is_literal(divisor.given.get(1, "axis"), 0):
         return f"a class of `{_code(given[0])}` may have no member"
     comparison = _comparison_behind(given[0]) if given else None
-    if comparison is None or _is_padding(comparison):
+    if comparison is None or _is_padding(comparison) or _is_with_itself(comparison):
         return None
     return f"nothing may satisfy `{_code(comparison)}`"
+
+
+def _is_with_itself(comparison: Value) -> bool:
+    """Whether everything is compared with everything of the same: each is equal to itself."""
+    sides = [_stripped_of_axes(each) for each in _compared(comparison)]
+    return len(sides) == 2 and sides[0] is sides[1]
+
+
+def _stripped_of_axes(value: Value) -> Value:
+    for _ in range(6):
+        value = _stripped(value)
+        if value.label not in ("[]", "tf.expand_dims", "tf.transpose", "keras.ops.expand_dims") or not value.inputs:
+            return value
+        value = value.inputs[0]
+    return value
 
 
 def _is_padding(comparison: Value) -> bool:

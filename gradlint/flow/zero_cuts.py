@@ -6,6 +6,8 @@ link a result to what it was computed from.
 
 from __future__ import annotations
 
+import ast
+
 from gradlint.flow.arguments import Arguments
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.outputs import output_of, width_of
@@ -21,24 +23,34 @@ _MATRIX_PRODUCTS = frozenset({"@", "matmul"})
 _SAME_DEPTH = 8
 
 
-def cut_of_operator(it: Interpreter, sign: str, left: Value, right: Value) -> tuple[tuple[Value, Cause], ...]:
+def cut_of_operator(
+    it: Interpreter, sign: str, left: Value, right: Value, node: ast.AST
+) -> tuple[tuple[Value, Cause], ...]:
     """The inputs that a binary operation cuts off, with the cause; none where gradients pass."""
     if sign in _PRODUCTS or sign in _MATRIX_PRODUCTS:
         for zero, other in ((left, right), (right, left)):
             if is_zero(it, zero) and not is_zero(it, other):
                 return ((other, Cause.CONSTANT),)
     elif sign in _DIFFERENCES | _QUOTIENTS | _SQUARED_DIFFERENCES:
-        if left.kind in (Kind.TENSOR, Kind.VARIABLE, Kind.SYMBOLIC) and is_same(left, right):
+        if (left is right and _is_written_twice(node)) or (left is not right and is_same(it, left, right)):
             return ((left, Cause.CONSTANT), (right, Cause.CONSTANT))
         if sign in _QUOTIENTS and _is_total_of_one(it, left, right):
             return ((left, Cause.CONSTANT), (right, Cause.CONSTANT))
     return ()
 
 
-def is_same(left: Value, right: Value, depth: int = 0) -> bool:
+def _is_written_twice(node: ast.AST) -> bool:
+    """`x - x`, in any form."""
+    if isinstance(node, ast.BinOp):
+        return ast.unparse(node.left) == ast.unparse(node.right)
+    given = node.args[:2] if isinstance(node, ast.Call) else []
+    return len(given) == 2 and ast.unparse(given[0]) == ast.unparse(given[1])
+
+
+def is_same(it: Interpreter, left: Value, right: Value, depth: int = 0) -> bool:
     """Whether two values were computed from the same in the same way, without anything random on it."""
     if left is right:
-        return left.how is not How.JOIN or depth > 0
+        return depth > 0 and left.serial not in it.stand_for_many
     if depth > _SAME_DEPTH or left.label != right.label or left.kind is not right.kind:
         return False
     if left.kind is Kind.LITERAL:
@@ -48,7 +60,7 @@ def is_same(left: Value, right: Value, depth: int = 0) -> bool:
     given = _given(left), _given(right)
     if left.label.rpartition(".")[2] not in _DETERMINISTIC or len(given[0]) != len(given[1]):
         return False
-    return all(is_same(a, b, depth + 1) for a, b in zip(*given, strict=True))
+    return all(is_same(it, a, b, depth + 1) for a, b in zip(*given, strict=True))
 
 
 def _given(value: Value) -> tuple[Value, ...]:
@@ -88,13 +100,16 @@ def is_zero(it: Interpreter, value: Value) -> bool:
     return it.loop_depth == 0 or value.frame is not it.frame
 
 
-def cut_of_function(it: Interpreter, symbol: str, arguments: Arguments) -> tuple[tuple[Value, Cause], ...]:
+def cut_of_function(
+    it: Interpreter, symbol: str, arguments: Arguments, node: ast.AST
+) -> tuple[tuple[Value, Cause], ...]:
     """The same for a function of the library."""
     name = symbol.rpartition(".")[2]
     if name in _TOTALS and symbol.startswith(("tf.", "keras.")):
         return _total_of_softmax(it, arguments)
     if len(arguments.positional) == 2 and not arguments.keywords:
-        return cut_of_operator(it, name, *arguments.positional)
+        left, right = arguments.positional
+        return cut_of_operator(it, name, left, right, node)
     return ()
 
 

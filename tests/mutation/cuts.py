@@ -14,37 +14,37 @@ from mutation.source import Ask
 
 def to_numpy(ask: Ask) -> Iterator[Mutant]:
     """The target leaves TensorFlow under the tape."""
-    yield from _rebound("numpy", ask, "{target}.numpy()")
+    yield from rebound("numpy", ask, "{target}.numpy()")
 
 
 def int_cast(ask: Ask) -> Iterator[Mutant]:
     """The target becomes an integer under the tape."""
-    yield from _rebound("int-cast", ask, "{tf}.cast({target}, {tf}.int32)")
+    yield from rebound("int-cast", ask, "{tf}.cast({target}, {tf}.int32)")
 
 
 def stop_gradient(ask: Ask) -> Iterator[Mutant]:
     """The target is stopped under the tape."""
-    yield from _rebound("stop-gradient", ask, "{tf}.stop_gradient({target})")
+    yield from rebound("stop-gradient", ask, "{tf}.stop_gradient({target})")
 
 
 def rounded(ask: Ask) -> Iterator[Mutant]:
     """The target is rounded under the tape."""
-    yield from _rebound("rounded", ask, "{tf}.round({target})")
+    yield from rebound("rounded", ask, "{tf}.round({target})")
 
 
 def forward_stopped(ask: Ask) -> Iterator[Mutant]:
     """`tf.stop_gradient(model(x))`, where `model.trainable_variables` are the sources."""
-    yield from _wrapped("forward-stopped", ask, "{tf}.stop_gradient({call})")
+    yield from wrapped("forward-stopped", ask, "{tf}.stop_gradient({call})")
 
 
 def forward_rounded(ask: Ask) -> Iterator[Mutant]:
     """`tf.round(model(x))`, likewise."""
-    yield from _wrapped("forward-rounded", ask, "{tf}.round({call})")
+    yield from wrapped("forward-rounded", ask, "{tf}.round({call})")
 
 
 def forward_threshold(ask: Ask) -> Iterator[Mutant]:
     """`tf.cast(model(x) > 0.5, tf.float32)`, likewise."""
-    yield from _wrapped("forward-threshold", ask, "{tf}.cast({call} > 0.5, {tf}.float32)")
+    yield from wrapped("forward-threshold", ask, "{tf}.cast({call} > 0.5, {tf}.float32)")
 
 
 def assignment_rebound(ask: Ask) -> Iterator[Mutant]:
@@ -69,7 +69,8 @@ def assignment_rebound(ask: Ask) -> Iterator[Mutant]:
                         yield mutant
 
 
-def _rebound(operator: str, ask: Ask, form: str) -> Iterator[Mutant]:
+def rebound(operator: str, ask: Ask, form: str) -> Iterator[Mutant]:
+    """The target is bound anew under the tape, to what the form makes of it."""
     body = ask.block.body[: ask.inside]
     binding = [one for one in body if ask.target in stored(one)]
     if (
@@ -91,7 +92,8 @@ def _rebound(operator: str, ask: Ask, form: str) -> Iterator[Mutant]:
         yield mutant
 
 
-def _wrapped(operator: str, ask: Ask, form: str) -> Iterator[Mutant]:
+def wrapped(operator: str, ask: Ask, form: str) -> Iterator[Mutant]:
+    """The call of the model whose variables are asked for is wrapped into what the form makes of it."""
     if ask.source.tensorflow is None:
         return
     for i, statement in enumerate(ask.block.body[: ask.inside]):

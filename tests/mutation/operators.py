@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from mutation import cuts, recording, updates
+from mutation import cuts, recording, updates, zeros
 from mutation.edits import Mutant
 from mutation.source import Ask, Source, asks
 
@@ -31,7 +31,13 @@ UPDATES: dict[str, Operator] = {
     "other-list-zipped": updates.other_list_zipped,
     "reversed-zip": updates.reversed_zip,
 }
-OPERATORS = RECORDING | CUTS | UPDATES
+ZEROS: dict[str, Operator] = {
+    "zeroed": zeros.zeroed,
+    "subtracted": zeros.subtracted,
+    "forward-sign": zeros.forward_sign,
+    "layer-uncalled": zeros.layer_uncalled,
+}
+OPERATORS = RECORDING | CUTS | UPDATES | ZEROS
 
 
 def mutants(source: Source, operators: Sequence[str]) -> Iterator[Mutant]:
