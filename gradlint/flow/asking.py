@@ -279,6 +279,7 @@ def gradients_like(
     def one(source: Value) -> Value:
         kind = Kind.UNKNOWN if source.kind is Kind.UNKNOWN else Kind.TENSOR
         made = it.operation(node, over, label="gradient", how=How.GRADIENT, kind=kind, dtype=DType.FLOAT)
+        it.gradients_made = True
         made.of = source
         made.shape = source.shape
         return made

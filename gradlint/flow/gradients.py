@@ -161,7 +161,8 @@ class Gradients:
                     because = "most likely none: it depends on a call that is judged by its name"
                     decided.append(SourceDecision(text, None, None, fault.cut.place, because))
                 else:
-                    verdict = Verdict.ZERO if fault.cut.cause in ZERO_CAUSES else Verdict.NONE
+                    told_zero = fault.cut.cause in ZERO_CAUSES and fault.cut.verdict is Verdict.ZERO
+                    verdict = Verdict.ZERO if told_zero else Verdict.NONE
                     decided.append(SourceDecision(text, verdict, fault.cut.cause, fault.cut.place))
                 continue
             decided.append(self._decision(text, found))

@@ -28,7 +28,8 @@ def judge_heads(it: Interpreter, model: Value, arguments: Arguments, node: ast.A
     forgotten: list[Value] = []
     weightless: list[Value] = []
     for place, (name, output) in enumerate(zip(names, outputs.elements, strict=True)):
-        if _has_own_weights(it, output, outputs.elements):
+        others = [each for other, each in enumerate(outputs.elements) if other != place]
+        if _has_own_weights(it, output, others):
             if _lacks(it, loss, place, name, len(names)):
                 forgotten.append(output)
             elif weights is not None and _is_zero(it, weights, place, name):
@@ -74,7 +75,7 @@ def _is_zero(it: Interpreter, weights: Value, place: int, name: str) -> bool:
     return is_literal(found, 0) or is_literal(found, 0.0)
 
 
-def _has_own_weights(it: Interpreter, output: Value, outputs: tuple[Value, ...]) -> bool:
+def _has_own_weights(it: Interpreter, output: Value, others: list[Value]) -> bool:
     """Whether the layer that computes the output has weights that no other output is computed with."""
     call = output.ref
     if not isinstance(call, SymbolicCall) or call.callee is None or not isinstance(call.callee.ref, Layer):
@@ -82,7 +83,6 @@ def _has_own_weights(it: Interpreter, output: Value, outputs: tuple[Value, ...])
     layer = call.callee.ref
     if not (may_be_part(layer, None) or layer.parts):
         return False
-    others = [each for each in outputs if each is not output]
     stack, seen = list(others), set[int]()
     while stack and len(seen) < 500:
         each = stack.pop()

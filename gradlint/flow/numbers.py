@@ -13,7 +13,7 @@ from math import exp, inf, isnan
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.layer_shapes import is_input
 from gradlint.flow.objects import Layer
-from gradlint.flow.outputs import HANDS_ON, activation_of_layer
+from gradlint.flow.outputs import HANDS_ON, activation_of_layer, width_of
 from gradlint.flow.values import How, Kind, Value, alternatives
 from gradlint.knowledge.activations import ACTIVATIONS, NOT_NEGATIVE, SIGNED, Numbers, Zero
 
@@ -47,6 +47,10 @@ def _known(it: Interpreter, value: Value, depth: int) -> Numbers | None:
         return numbers_of(it, value.operands[0], depth + 1) if value.operands else None
     if value.label in _OPERATORS:
         return _OPERATORS[value.label](it, value, depth)
+    if value.label == "[]":
+        part = _part_taken(it, value)
+        if part is not None:
+            return numbers_of(it, part, depth + 1)
     if name in HANDS_ON or value.label in ("[]", "tf.function"):
         taken = value.given.positional[:1] if value.label == "[]" and value.given is not None else ()
         behind = taken or value.inputs or tuple(each for each, _ in value.dead) or value.operands
@@ -55,6 +59,43 @@ def _known(it: Interpreter, value: Value, depth: int) -> Numbers | None:
         return _after_activation(it, name, _first(value), depth)
     function = _FUNCTIONS.get(name)
     return function(it, value, depth) if function is not None else None
+
+
+def _part_taken(it: Interpreter, taken: Value) -> Value | None:
+    """The one of several outputs put side by side from which these columns are taken: `params[:, 1:]`."""
+    if taken.given is None or len(taken.given.positional) != 2:
+        return None
+    base, index = taken.given.positional
+    if isinstance(base.callee, Value) and isinstance(base.callee.ref, Layer) and base.callee.ref.outputs is not None:
+        base = base.callee.ref.outputs
+    parts = _side_by_side(it, base)
+    if not parts or index.kind is not Kind.CONTAINER or not it.items(index).exact:
+        return None
+    last = it.items(index).elements[-1]
+    widths = [width_of(it, part) for part in parts]
+    if last.kind is not Kind.LITERAL or None in widths:
+        return None
+    ends = [sum(width or 0 for width in widths[:i]) for i in range(len(widths) + 1)]
+    columns = range(ends[-1])
+    chosen = columns[last.ref] if isinstance(last.ref, slice) else [last.ref] if type(last.ref) is int else []
+    wanted = {each % ends[-1] for each in chosen} if ends[-1] else set[int]()
+    for part, first, end in zip(parts, ends, ends[1:], strict=False):
+        if wanted and wanted <= set(range(first, end)):
+            return part
+    return None
+
+
+def _side_by_side(it: Interpreter, base: Value) -> tuple[Value, ...]:
+    """What a concatenation along the last axis was given."""
+    layer = base.callee.ref if base.callee is not None else None
+    joins = isinstance(layer, Layer) and layer.symbol.endswith(".Concatenate") and layer.argument(0, "axis") is None
+    if not joins and base.label.rpartition(".")[2] not in ("concat", "concatenate"):
+        return ()
+    given = base.given.positional[0] if base.given is not None and base.given.positional else None
+    if given is None or given.kind is not Kind.CONTAINER or not it.items(given).exact:
+        return ()
+    axis = base.given.get(1, "axis") if not joins else None
+    return it.items(given).elements if joins or (axis is not None and axis.ref == -1) else ()
 
 
 def _of_number(number: object) -> Numbers | None:

@@ -235,8 +235,13 @@ def minmax(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     elements = [element_of(it, rows, node)] if rows is not None else list(arguments.positional)
     if "default" in arguments.keywords:
         elements.append(arguments.keywords["default"])
+    numbers = [each.ref for each in elements if each.kind is Kind.LITERAL and type(each.ref) in (int, float)]
+    if rows is None and len(numbers) == len(elements) > 1:
+        return it.fresh(Kind.LITERAL, node, ref=(min if name_called(node) == "min" else max)(numbers))
     if all(each.kind in (Kind.PLAIN, Kind.LITERAL) for each in elements):
-        return it.operation(node, elements, label="max", kind=Kind.PLAIN)
+        made = it.operation(node, elements, label="max", kind=Kind.PLAIN)
+        made.operands = tuple(elements)
+        return made
     return it.join(elements)
 
 

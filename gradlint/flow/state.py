@@ -139,6 +139,7 @@ class State:
     entered_closed: frozenset[ast.AST] = frozenset()  # functions that the module's own code ran
     symbolic_calls: list[Value] = field(default_factory=list)  # layers called while a functional model is put together
     divergences: bool = False  # a divergence is taken from the targets to the predictions
+    gradients_made: bool = False
     stand_for_many: set[int] = field(default_factory=set)  # serials of what any element of a list is taken for
     sets_read: set[int] = field(default_factory=set)  # owners of which the trainable variables were asked for
     training_mode: Value | None = None  # of the layer that is being called, where it was told

@@ -13,6 +13,8 @@ from gradlint.flow.values import Fill, How, Kind, Value, alternatives, lineage
 
 def note_change(it: Interpreter, target: ast.expr, value: Value, statement: ast.stmt) -> None:
     """`masked = gradient * mask`: note it where `masked` is never read and the optimizer gets `gradient`."""
+    if not it.gradients_made:
+        return  # nothing can be the change of one
     name = target.elts[0] if isinstance(target, ast.Tuple | ast.List) and target.elts else target
     if isinstance(name, ast.Subscript):
         name = name.value

@@ -28,12 +28,13 @@ No fix: the cut has to be mended, not the option.
 
 from gradlint.flow.events import SourcesStarved
 from gradlint.rule import Finding, Severity, rule
+from gradlint.verdicts import Verdict
 
 
 @rule("GL111", "unconnected-zero-hides-cut", Severity.ERROR, since="0.1.0")
 def unconnected_zero_hides_cut(starved: SourcesStarved) -> Finding | None:
-    if not starved.zero_for_unconnected:
-        return None
+    if not starved.zero_for_unconnected or starved.verdict is Verdict.ZERO:
+        return None  # a zero of the operation itself is told as such
     return Finding(
         starved.asked_at,
         f"{starved.consequence}: nothing connects {'them' if len(starved.sources) > 1 else 'it'} to `{starved.target}`",
