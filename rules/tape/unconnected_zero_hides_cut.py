@@ -28,12 +28,12 @@ No fix: the cut has to be mended, not the option.
 
 from gradlint.flow.events import SourcesStarved
 from gradlint.rule import Finding, Severity, rule
-from gradlint.verdicts import Verdict
+from gradlint.verdicts import ZERO_CAUSES
 
 
 @rule("GL111", "unconnected-zero-hides-cut", Severity.ERROR, since="0.1.0")
 def unconnected_zero_hides_cut(starved: SourcesStarved) -> Finding | None:
-    if not starved.zero_for_unconnected or starved.verdict is Verdict.ZERO:
+    if not starved.zero_for_unconnected or starved.cut.cause in ZERO_CAUSES:
         return None  # a zero of the operation itself is told as such
     return Finding(
         starved.asked_at,
