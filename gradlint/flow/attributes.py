@@ -72,6 +72,10 @@ def get_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) -> Val
             written = it.store.get((-base.serial - 1, name))
             if written is not None:
                 return written
+            if name == "shape" and base.shape is not None:
+                told = it.tuple_of([_length(it, each, node) for each in base.shape], node)
+                told.operands = (base,)
+                return told
             part = it.operation(node, (base,), label=name, kind=Kind.PLAIN)
             part.operands = (base,)
             return part
@@ -123,6 +127,10 @@ def _tensor_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) ->
         # The backend variable behind a keras.Variable: the same thing to a tape.
         return _backend_variable(it, base, node)
     return method_of(it, base, name, node)
+
+
+def _length(it: Interpreter, length: int | None, node: ast.AST) -> Value:
+    return it.plain(node) if length is None else it.fresh(Kind.LITERAL, node, ref=length)
 
 
 def _backend_variable(it: Interpreter, base: Value, node: ast.AST) -> Value:

@@ -9,7 +9,7 @@ from gradlint.flow.arguments import Arguments
 from gradlint.flow.compared import judge_difference, judge_loss_call
 from gradlint.flow.estimators import judge_estimator
 from gradlint.flow.interpreter import Interpreter
-from gradlint.flow.layer_faults import judge_activation_call, judge_centred, judge_clip
+from gradlint.flow.layer_faults import judge_activation_call, judge_centred, judge_clip, judge_product
 from gradlint.flow.singularities import judge_function, judge_power
 from gradlint.flow.unsafe_math import judge_log_of_exp, judge_masked_softmax, judge_quotient, judge_where
 from gradlint.flow.values import Kind, Value
@@ -41,6 +41,9 @@ def judge_operator(it: Interpreter, sign: str, left: Value, right: Value, made: 
         judge_power(it, left, right, made, node)
     elif sign == "*":
         _note_masked(it, left, right)
+        judge_product(it, made, node)
+    elif sign == "@":
+        judge_product(it, made, node)
 
 
 def _note_masked(it: Interpreter, left: Value, right: Value) -> None:
@@ -78,6 +81,10 @@ def _masked_softmax(it: Interpreter, symbol: str, arguments: Arguments, made: Va
         judge_masked_softmax(it, arguments.positional[0], made, node)
 
 
+def _product(it: Interpreter, symbol: str, arguments: Arguments, made: Value, node: ast.AST) -> None:
+    judge_product(it, made, node)
+
+
 def _picked(it: Interpreter, symbol: str, arguments: Arguments, made: Value, node: ast.AST) -> None:
     if arguments.positional:
         it.masked.add(arguments.positional[0].serial)
@@ -93,6 +100,7 @@ _JUDGES: dict[str, tuple[_Judge, ...]] = {
     **dict.fromkeys(["log_softmax", "relu", "relu6"], (judge_activation_call,)),
     **dict.fromkeys(["clip_by_value", "clip", "maximum", "minimum"], (judge_clip,)),
     **dict.fromkeys(["boolean_mask", "gather_nd", "square"], (_picked,)),
+    "matmul": (_product,),
     "subtract": (_by_operator("-"),), "add": (_by_operator("+"),), "multiply": (_by_operator("*"),),
     **dict.fromkeys(["divide", "truediv"], (_by_operator("/"),)),
     "squared_difference": (_squared_difference,),

@@ -22,6 +22,7 @@ from gradlint.flow.outputs import (
     initial_number,
     is_made_of_zeros,
     output_of,
+    starts_at_zero,
     width_of,
 )
 from gradlint.flow.shapes import Shape
@@ -46,6 +47,8 @@ _BETWEEN = frozenset("Dropout Flatten Reshape Identity MaxPooling2D AveragePooli
 #: A relu whose bias starts below this is given nothing positive by inputs of ordinary size.
 _DEAD_BIAS = -3.0
 _FAR_OFF = 3.0
+#: An untrained layer without a bias of its own computes numbers around zero, of a size that depends on its input.
+_VERY_FAR_OFF = 50.0
 
 
 def judge_sequence(it: Interpreter, sequence: tuple[Value, ...], node: ast.AST) -> None:
@@ -333,8 +336,10 @@ def judge_clip(it: Interpreter, symbol: str, arguments: Arguments, made: Value, 
     output = output_of(it, given)
     if output is None or output.layer is None or output.activation != "linear":
         return
-    bias = initial_number(output.layer.ref.argument(None, "bias_initializer"))
-    if bias is not None and (bias > high + _FAR_OFF or bias < low - _FAR_OFF):
+    asked = output.layer.ref.argument(None, "bias_initializer")
+    bias = initial_number(asked) if asked is not None else 0.0
+    margin = _FAR_OFF if asked is not None else _VERY_FAR_OFF
+    if bias is not None and (bias > high + margin or bias < low - margin):
         it.note(ClipSaturated, node, _written(node), f"about {bias:g}", bounds, certain=False)
 
 
@@ -373,3 +378,18 @@ def _code(value: Value) -> str:
 
 def _written(node: ast.AST) -> str:
     return ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+
+
+def judge_product(it: Interpreter, made: Value, node: ast.AST) -> None:
+    """A product of two things that both start at zero: neither moves the other."""
+    sides = made.operands or made.inputs
+    if len(sides) == 2 and matters(it, made) and all(_is_zero_at_start(it, each) for each in sides):
+        it.note(ZeroKernel, node, "linear", True)
+
+
+def _is_zero_at_start(it: Interpreter, value: Value, depth: int = 0) -> bool:
+    if _is_zero_weight(value):
+        return True
+    if depth < 3 and value.label.rpartition(".")[2] in ("@", "matmul", "*"):
+        return any(_is_zero_at_start(it, each, depth + 1) for each in value.operands or value.inputs)
+    return value.callee is not None and starts_at_zero(it, value) is not None

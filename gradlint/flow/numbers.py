@@ -8,6 +8,7 @@ that a claim can rest on it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import exp, inf, isnan
 
 from gradlint.flow.interpreter import Interpreter
@@ -46,7 +47,8 @@ def _known(it: Interpreter, value: Value, depth: int) -> Numbers | None:
     if value.label == "y_true":
         return numbers_of(it, value.operands[0], depth + 1) if value.operands else None
     if value.label in _OPERATORS:
-        return _OPERATORS[value.label](it, value, depth)
+        made = _OPERATORS[value.label](it, value, depth)
+        return _loosened(it, value, made, depth)
     if value.label == "[]":
         part = _part_taken(it, value)
         if part is not None:
@@ -59,6 +61,15 @@ def _known(it: Interpreter, value: Value, depth: int) -> Numbers | None:
         return _after_activation(it, name, _first(value), depth)
     function = _FUNCTIONS.get(name)
     return function(it, value, depth) if function is not None else None
+
+
+def _loosened(it: Interpreter, value: Value, made: Numbers | None, depth: int) -> Numbers | None:
+    """A quotient of two varying numbers has bounds that it need not reach, and so has what is made of it."""
+    if made is None or made == SIGNED:
+        return made
+    behind = [numbers_of(it, each, depth + 1) for each in value.operands or value.inputs if depth < _DEEPEST]
+    quotient = value.label == "/" and len(behind) == 2 and (behind[1] is None or not behind[1].is_constant)
+    return replace(made, loose=quotient or any(each is not None and each.loose for each in behind))
 
 
 def _part_taken(it: Interpreter, taken: Value) -> Value | None:
@@ -108,7 +119,10 @@ def _united(found: list[Numbers | None]) -> Numbers | None:
     known = [each for each in found if each is not None]
     if not known or len(known) < len(found):
         return None
-    return Numbers(min(each.low for each in known), max(each.high for each in known), max(each.zero for each in known))
+    return Numbers(
+        min(each.low for each in known), max(each.high for each in known), max(each.zero for each in known),
+        any(each.loose for each in known),
+    )  # fmt: skip
 
 
 def _after_layer(it: Interpreter, layer: Value, given: Value | None, depth: int) -> Numbers | None:
@@ -394,7 +408,7 @@ def _averaged(it: Interpreter, value: Value, depth: int) -> Numbers | None:
     before = _kept(it, value, depth)
     if before is None:
         return None
-    return Numbers(before.low, before.high, Zero.BY_CHANCE if before.zero < Zero.ORDINARY else before.zero)
+    return replace(before, zero=Zero.BY_CHANCE if before.zero < Zero.ORDINARY else before.zero)
 
 
 def _summed(it: Interpreter, value: Value, depth: int) -> Numbers | None:

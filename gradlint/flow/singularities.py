@@ -193,9 +193,12 @@ def _why_zero(it: Interpreter, value: Value, depth: int = 0) -> str | None:
             if value.label == "*" and value.operands[0] is not value.operands[1]:
                 return None
             value = value.operands[0]
-        elif value.label == "-" and len(value.operands) == 2:
+        elif value.label in ("-", "+") and len(value.operands) == 2:
             left, right = value.operands
-            return "every row is compared with itself" if _are_paired(left, right) else None
+            paired = _are_paired(left, right) if value.label == "-" else False
+            return "every row is compared with itself" if paired or _is_gram(value) else None
+        elif name in ("maximum", "relu") and value.given is not None and value.given.positional:
+            value = value.given.positional[0]
         elif name in _PASSING and (value.inputs or value.given is not None):
             first = value.given.positional[0] if value.given is not None and value.given.positional else None
             value = first if isinstance(first, Value) else value.inputs[0] if value.inputs else value
@@ -226,6 +229,30 @@ def _are_paired(left: Value, right: Value) -> bool:
         return False
     bases = [_unexpanded(each) for each in (left, right)]
     return bases[0][0] is bases[1][0] and bases[0][1] + bases[1][1] > 0 and bases[0][0].kind is not Kind.LITERAL
+
+
+def _is_gram(value: Value) -> bool:
+    """Whether this is `|x|^2 - 2 x x' + |x|^2`: squared distances of all rows among each other."""
+    terms: list[Value] = []
+    stack = [value]
+    while stack and len(terms) < 8:
+        each = stack.pop()
+        if each.label in ("+", "-", "tf.add", "tf.subtract") and len(each.operands) == 2:
+            stack.extend(each.operands)
+        else:
+            terms.append(each)
+    if any(each.kind is Kind.LITERAL for each in terms):
+        return False  # a small number inside
+    products = [side for each in terms for side in (each, *(each.operands if each.label == "*" else ()))]
+    return len(terms) > 1 and any(map(_is_of_itself, products))
+
+
+def _is_of_itself(value: Value) -> bool:
+    """Whether this is `x @ transpose(x)`."""
+    if value.label.rpartition(".")[2] not in ("@", "matmul") or len(value.inputs) != 2:
+        return False
+    left, right = (_unexpanded(each)[0] for each in value.inputs)
+    return left is right
 
 
 def _unexpanded(value: Value) -> tuple[Value, int]:

@@ -19,6 +19,7 @@ from gradlint.flow.losses import losses_of
 from gradlint.flow.members import mark_built, members_within, variable_set
 from gradlint.flow.objects import Function, HeapObject, LibraryObject
 from gradlint.flow.optimizers import optimizer_by_name
+from gradlint.flow.sequences import element_of
 from gradlint.flow.statistics import note_statistics
 from gradlint.flow.tapes import implicit_tape, run_under, watch
 from gradlint.flow.tracing import forget_fit, note_fit, note_refit
@@ -102,6 +103,8 @@ def _batch_of(it: Interpreter, whole: Value | None, loss: Value | None, node: as
 def _data_of(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     """What `train_step` is given: batches of the arrays that `fit` was given, where they are known."""
     whole = [arguments.get(0, "x"), arguments.get(1, "y")]
+    if whole[0] is not None and isinstance(whole[0].ref, LibraryObject) and whole[0].ref.keyword("<batch>") is not None:
+        return element_of(it, whole[0], node)
     if all(each is not None and each.shape for each in whole) and arguments.get(None, "sample_weight") is None:
         return it.tuple_of((_batch_like(it, each, node) for each in whole if each is not None), node)
     return batch_of_data(it, "data", node)

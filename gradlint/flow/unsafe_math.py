@@ -247,7 +247,7 @@ def _overflows(it: Interpreter, exponential: Value) -> bool:
     """Whether what the exponential is given is known to have no bound."""
     given = _operands(exponential)
     numbers = numbers_of(it, given[0]) if given else None
-    return numbers is not None and numbers.high > _OVERFLOWS_AT
+    return numbers is not None and numbers.high > _OVERFLOWS_AT and not numbers.loose
 
 
 def _judge_sigmoid(it: Interpreter, left: Value, right: Value, node: ast.AST) -> None:

@@ -184,6 +184,10 @@ class _Mentions:
 def note_output_bound(it: Interpreter, name: str, value: Value, statement: ast.stmt) -> None:
     """`name = layer(x)`, where nothing reads the name again."""
     layer = value.callee
+    if layer is not None and not _is_trained_layer(layer) and value.given is not None and value.given.positional:
+        inner = value.given.positional[0]  # `pool(conv(x))`: the convolution is what is lost
+        if isinstance(inner, Value) and any(each is inner.node for each in ast.walk(statement)):
+            layer, value = inner.callee, inner
     if layer is None or it.expected or not _is_trained_layer(layer):
         return
     function = it.frame.function

@@ -23,6 +23,7 @@ class Numbers:
     low: float = -inf
     high: float = inf
     zero: Zero = Zero.BY_CHANCE
+    loose: bool = False  # bounds that hold, and need not be reached
 
     @property
     def is_constant(self) -> bool:
@@ -31,7 +32,7 @@ class Numbers:
     @property
     def is_signed(self) -> bool:
         """Whether negative and positive numbers are ordinary."""
-        return self.low < 0 < self.high
+        return self.low < 0 < self.high and not self.loose
 
 
 #: Any real number: what a linear layer computes.
