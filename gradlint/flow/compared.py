@@ -14,7 +14,7 @@ from gradlint.flow.numbers import numbers_of
 from gradlint.flow.objects import LibraryObject
 from gradlint.flow.outputs import Output, output_of, width_of
 from gradlint.flow.singularities import matters
-from gradlint.flow.values import How, Kind, Value, lineage, recorded_or_dead
+from gradlint.flow.values import How, Kind, Value, is_literal, lineage, recorded_or_dead
 from gradlint.flow.zero_events import (
     LogitsAsProbabilities,
     LossArgumentsSwapped,
@@ -56,6 +56,7 @@ class LossKind:
     written: str
     from_logits: bool | None = False
     of_keras: bool = True
+    axis: Value | None = None
 
 
 def kind_of_loss(it: Interpreter, loss: Value) -> LossKind | None:
@@ -72,7 +73,9 @@ def kind_of_loss(it: Interpreter, loss: Value) -> LossKind | None:
         given = loss.ref.keyword("from_logits")
         if given is None and loss.ref.arguments:
             given = loss.ref.arguments[0] if loss_name(loss.ref.symbol) in CROSSENTROPIES else None
-        return LossKind(loss_name(loss.ref.symbol), loss.ref.symbol.rpartition(".")[2], _told(given))
+        return LossKind(
+            loss_name(loss.ref.symbol), loss.ref.symbol.rpartition(".")[2], _told(given), axis=loss.ref.keyword("axis")
+        )
     return None
 
 
@@ -96,7 +99,7 @@ def judge_loss_call(it: Interpreter, symbol: str, arguments: Arguments, made: Va
     if not matters(it, made) and not it.frame.graph:
         return
     if name in OF_LOGITS:
-        kind = LossKind(name, _written(node), True, False)
+        kind = LossKind(name, _written(node), True, False, arguments.get(None, "axis"))
         labels, logits = arguments.get(0, "labels"), arguments.get(1, "logits")
         if labels is not None and logits is not None and _is_swapped(it, labels, logits, node, kind):
             return
@@ -107,7 +110,8 @@ def judge_loss_call(it: Interpreter, symbol: str, arguments: Arguments, made: Va
     target = arguments.get(0, "y_true" if "y_true" in arguments.keywords else "target")
     predicted = arguments.get(1, "y_pred" if "y_pred" in arguments.keywords else "output")
     if target is not None and predicted is not None:
-        judge_loss(it, LossKind(name, _written(node), _told(given)), target, predicted, node)
+        kind = LossKind(name, _written(node), _told(given), axis=arguments.get(None, "axis"))
+        judge_loss(it, kind, target, predicted, node)
 
 
 def judge_loss(it: Interpreter, kind: LossKind, target: Value, predicted: Value, node: ast.AST) -> None:
@@ -139,12 +143,21 @@ def _is_swapped(it: Interpreter, target: Value, predicted: Value, node: ast.AST,
         if kind.name == _EITHER_WAY and _is_target(it, target):
             it.divergences = True
         return False
+    if kind.name == _EITHER_WAY and any(_is_filled(each) for each in lineage([predicted], 20, recorded_or_dead)):
+        return False  # a prior
     first, second = _arguments_written(node)
     it.note(
         LossArgumentsSwapped, node, kind.written, first, second, certain=it.doubt == 0,
         holds=lambda: kind.name != _EITHER_WAY or not it.divergences,
     )  # fmt: skip
     return True
+
+
+def _is_filled(value: Value) -> bool:
+    return value.label.rpartition(".")[2] in _FILLED
+
+
+_FILLED = frozenset("fill full ones zeros ones_like zeros_like full_like".split())
 
 
 def _arguments_written(node: ast.AST) -> tuple[str, str]:
@@ -156,6 +169,8 @@ def _arguments_written(node: ast.AST) -> tuple[str, str]:
 def _judge_width(it: Interpreter, kind: LossKind, predicted: Value, node: ast.AST) -> bool:
     """A crossentropy over classes with one class."""
     if kind.name not in OF_CLASSES | OF_SPARSE_CLASSES | _SOFTMAX_OF_LOGITS or width_of(it, predicted) != 1:
+        return False
+    if kind.axis is not None and not is_literal(kind.axis, -1):
         return False
     it.note(OneClass, node, kind.written, kind.name.startswith("sparse"), certain=it.doubt == 0)
     return True

@@ -11,6 +11,8 @@ from gradlint.flow.model_events import HeadWithoutLoss
 from gradlint.flow.objects import Layer, SymbolicCall
 from gradlint.flow.values import Kind, Value, is_literal
 
+_WITHOUT_WEIGHTS = (".Lambda", ".Activation", ".Identity")
+
 
 def judge_heads(it: Interpreter, model: Value, arguments: Arguments, node: ast.AST) -> None:
     """`model.compile(loss=..., loss_weights=...)` of a functional model with several outputs."""
@@ -39,7 +41,8 @@ def judge_heads(it: Interpreter, model: Value, arguments: Arguments, node: ast.A
             written = "` and `".join(_code(head.ref.callee) for head in heads)
             steps = tuple((f"`{_code(head.ref.callee)}` computed here", head.node) for head in heads if head.node)
             place_ = at.node if at is not None and at.node is not None else node
-            it.note(HeadWithoutLoss, place_, written, zero, certain=False, steps=steps)
+            once = lambda: sum(each is model for each, _, _ in it.compiled) < 2  # noqa: E731 - no change of phase
+            it.note(HeadWithoutLoss, place_, written, zero, certain=False, steps=steps, holds=once)
 
 
 def _name(output: Value) -> str:
@@ -81,7 +84,7 @@ def _has_own_weights(it: Interpreter, output: Value, others: list[Value]) -> boo
     if not isinstance(call, SymbolicCall) or call.callee is None or not isinstance(call.callee.ref, Layer):
         return False
     layer = call.callee.ref
-    if not (may_be_part(layer, None) or layer.parts):
+    if not (may_be_part(layer, None) or layer.parts) or layer.symbol.endswith(_WITHOUT_WEIGHTS):
         return False
     stack, seen = list(others), set[int]()
     while stack and len(seen) < 500:

@@ -127,7 +127,7 @@ def _judge(it: Interpreter, layer: Value, shape: Shape | None, width: int | None
     activation = activation_of_layer(layer)
     if activation == "softmax":
         own_width = width if name in ("Activation", "Softmax") else _units(it, layer)
-        axis = owner.argument(None, "axis")
+        axis = owner.argument(0 if name == "Softmax" else None, "axis")
         if own_width == 1 and (axis is None or is_literal(axis, -1)):
             it.note(SoftmaxOfOne, node, "softmax", True)
         elif before and activation_of_layer(before[-1]) == "softmax" and name in ("Activation", "Softmax"):
@@ -164,7 +164,8 @@ def judge_inputs(it: Interpreter, model: Value, given: Value) -> None:
     for symbolic, value in zip(owner.inputs, fed, strict=False) if len(fed) == len(owner.inputs) else ():
         layers = _fed_by(it, owner.outputs, symbolic) if _is_zeros(it, value) else []
         if layers and value.node is not None:
-            it.note(ConstantInput, value.node, "` and `".join(map(_code, layers)), certain=it.doubt == 0)
+            alone = lambda: len(it.called_layers[owner.id]) == 1  # noqa: E731 - else it is one of several conditions
+            it.note(ConstantInput, value.node, "` and `".join(map(_code, layers)), certain=it.doubt == 0, holds=alone)
 
 
 def _is_zeros(it: Interpreter, value: Value) -> bool:
@@ -201,6 +202,8 @@ def _judge_kernel(it: Interpreter, layer: Value, before: list[Value]) -> None:
     """A kernel of zeros behind relu stays for ever; so do two in a row behind what hands on zeros."""
     owner: Layer = layer.ref
     name = owner.symbol.rpartition(".")[2]
+    if it.relevance.sets_weights:
+        return  # the initializers may count for nothing
     if name in ("ReLU", "Activation"):
         if activation_of_layer(layer) in RECTIFIERS and before and is_made_of_zeros(before[-1]):
             if activation_of_layer(before[-1]) == "linear" and before[-1].node is not None:
@@ -230,7 +233,11 @@ def _judge_bias(it: Interpreter, layer: Value, before: list[Value]) -> None:
     source = layer
     if owner.symbol.endswith(("ReLU", "Activation")) and before and activation_of_layer(before[-1]) == "linear":
         source = before[-1]
-    if activation not in RECTIFIERS or source.ref.symbol.rpartition(".")[2] not in WITH_KERNEL:
+    if (
+        it.relevance.sets_weights
+        or activation not in RECTIFIERS
+        or source.ref.symbol.rpartition(".")[2] not in WITH_KERNEL
+    ):
         return
     bias = initial_number(source.ref.argument(None, "bias_initializer"))
     if bias is None or bias > _DEAD_BIAS or source.node is None:
@@ -284,7 +291,7 @@ def _judge_given(it: Interpreter, name: str, given: Value, node: ast.AST) -> Non
         it.note(ZeroKernel, node, name, False)
         return
     output = output_of(it, given)
-    if output is None or output.layer is None or output.activation != "linear":
+    if output is None or output.layer is None or output.activation != "linear" or it.relevance.sets_weights:
         return
     if is_made_of_zeros(output.layer):
         it.note(ZeroKernel, output.layer.node or node, name, False)

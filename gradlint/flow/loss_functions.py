@@ -22,10 +22,13 @@ def function_of_loss(it: Interpreter, loss: Value) -> Function | None:
     return loss.ref if isinstance(loss.ref, Function) else None
 
 
-def judge_loss_function(it: Interpreter, loss: Value) -> None:
-    """A loss of this file is trained with: what it reads of the prediction."""
+def judge_loss_function(it: Interpreter, loss: Value, alone: bool) -> None:
+    """A loss of this file is trained with, alone or beside others: what it reads of the prediction."""
     function = function_of_loss(it, loss)
     if function is None or it.expected:
+        return
+    if not alone:
+        it.loss_functions.add(function.node)  # another output may be all that is trained
         return
     it.loss_functions.add(function.node)
     name = _prediction_of(function)

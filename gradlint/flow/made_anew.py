@@ -39,6 +39,8 @@ def note_own_layer_made(it: Interpreter, layer: Value, node: ast.AST) -> None:
 
 
 def _note_layer(it: Interpreter, layer: Value, node: ast.AST) -> None:
+    if isinstance(layer.ref, Layer) and layer.ref.sequence and not _has_new_part(layer):
+        return  # layers that were there before, run one after another
     running = _running(it)
     frames = it.frame.callers() if running is None else []
     if running is None and it.recording()[1] and it.frame is not it.module:
@@ -52,6 +54,10 @@ def _note_layer(it: Interpreter, layer: Value, node: ast.AST) -> None:
         LayerMadeInCall, node, _code(node), running, raises, certain=it.doubt == 0,
         holds=lambda: _is_called_alone(it, layer) and (not frames or trains_in(it, frames)),
     )  # fmt: skip
+
+
+def _has_new_part(layer: Value) -> bool:
+    return any(each.frame is layer.frame and each.kind is Kind.LAYER for each in layer.ref.sequence)
 
 
 def _step_name(it: Interpreter) -> str:

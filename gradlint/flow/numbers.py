@@ -33,10 +33,16 @@ def numbers_of(it: Interpreter, value: Value, depth: int = 0) -> Numbers | None:
         return _of_number(value.ref)
     if value.kind not in (Kind.TENSOR, Kind.SYMBOLIC, Kind.PLAIN):
         return None
+    if depth == 0:
+        it.numbers_met.clear()  # what is written into arrays later may change them
+    elif value.serial in it.numbers_met:
+        return it.numbers_met[value.serial]  # `x = x * x + x * x`, over and over
     written = it.array_writes.get(value.serial)
-    if written is not None and depth >= 0:
-        return _united([_known(it, value, depth), *(numbers_of(it, each, depth + 1) for each in written)])
-    return _known(it, value, depth)
+    found = _known(it, value, depth)
+    if written is not None:
+        found = _united([found, *(numbers_of(it, each, depth + 1) for each in written)])
+    it.numbers_met[value.serial] = found
+    return found
 
 
 def _known(it: Interpreter, value: Value, depth: int) -> Numbers | None:

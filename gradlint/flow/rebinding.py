@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from weakref import WeakKeyDictionary
 
 from gradlint.flow.certainty import is_slice_of_weight, variable_behind
 from gradlint.flow.events import Rebinding, VariableAugmented, VariableRebound
@@ -175,7 +176,7 @@ def _is_variable(value: Value) -> bool:
 
 def _is_never_read(scope: ast.AST, name: str, statement: ast.stmt, *, parameters_too: bool) -> bool:
     """Whether a loop name (or parameter) is bound here for the last time, and nothing reads it afterwards."""
-    loops = [each for each in ast.walk(scope) if isinstance(each, ast.For | ast.While) and _contains(each, statement)]
+    loops = [each for each in _index_of(scope).loops if _contains(each, statement)]
     binding = [loop for loop in loops if isinstance(loop, ast.For) and _binds(loop.target, name)]
     if len(binding) > 1 or _reads_later(scope, name):
         return False
@@ -220,10 +221,37 @@ def _assigns(statement: ast.Assign, name: str) -> bool:
 
 def _reads_later(scope: ast.AST, name: str) -> bool:
     """Whether a function or lambda inside the scope reads the name, which happens whenever that is called."""
-    inner = [each for each in ast.walk(scope) if isinstance(each, ast.FunctionDef | ast.Lambda) and each is not scope]
-    if isinstance(scope, ast.Module):
-        inner = [each for each in inner if name not in names_of(each).local]  # a name of its own
-    return any(isinstance(each, ast.Name) and each.id == name for function in inner for each in ast.walk(function))
+    return name in _index_of(scope).later
+
+
+class _Index:
+    """The names of a scope, collected by one walk: a long function assigns as often as it has lines."""
+
+    def __init__(self, scope: ast.AST) -> None:
+        self.reads: dict[str, list[ast.Name]] = {}
+        self.narrowed: set[str] = set()  # what loops and comprehensions bind for themselves
+        self.later: set[str] = set()
+        self.loops: list[ast.For | ast.While] = []
+        for node in ast.walk(scope):
+            if isinstance(node, ast.For | ast.While):
+                self.loops.append(node)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                self.reads.setdefault(node.id, []).append(node)
+            elif isinstance(node, ast.For | ast.comprehension):
+                self.narrowed |= {each.id for each in ast.walk(node.target) if isinstance(each, ast.Name)}
+            elif isinstance(node, ast.FunctionDef | ast.Lambda) and node is not scope:
+                own = names_of(node).local if isinstance(scope, ast.Module) else frozenset[str]()
+                self.later |= {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} - set(own)
+
+
+_INDEXES: WeakKeyDictionary[ast.AST, _Index] = WeakKeyDictionary()
+
+
+def _index_of(scope: ast.AST) -> _Index:
+    index = _INDEXES.get(scope)
+    if index is None:
+        index = _INDEXES[scope] = _Index(scope)
+    return index
 
 
 def _is_before(node: ast.AST, other: ast.AST) -> bool:
@@ -235,6 +263,12 @@ def _is_before(node: ast.AST, other: ast.AST) -> bool:
 
 def _reads(scope: ast.AST, name: str, statement: ast.stmt) -> Iterator[ast.Name]:
     """The reads of a name in a scope, without those in other loops and comprehensions that bind it themselves."""
+    index = _index_of(scope)
+    if name not in index.narrowed:
+        own = {id(each) for each in ast.walk(statement)}
+        asked = [index.reads.get(each, ()) for each in (name, "locals", "vars", "eval", "exec")]
+        yield from (each for reads in asked for each in reads if id(each) not in own)
+        return
     waiting: list[ast.AST] = [scope]
     while waiting:
         node = waiting.pop()

@@ -227,7 +227,7 @@ class Relevance:
         self.adds_losses = self.has_regularizers = False  # the same, of what is written in the file
         self.regularises_by_hand = False
         self.watches = self.reads_watched = self.reads_trainable = False
-        self.scales_loss = False
+        self.scales_loss = self.sets_weights = False
         self.weight_names: set[str] = set()
         self.names_weights_by_code = False
         self._assignments: dict[str, int] = {}  # outside `__init__` and `build`, by last name
@@ -355,6 +355,7 @@ class Relevance:
         self.adds_losses = self.adds_losses or name in ("add_loss", "regularizers")
         self.watches = self.watches or name == "watch"
         self.scales_loss = self.scales_loss or name in _SCALES_LOSS
+        self.sets_weights = self.sets_weights or name in ("set_weights", "load_weights")
         self.reads_watched = self.reads_watched or name == "watched_variables"
         for owner in owners:
             self._called.setdefault(owner, set()).add(name)

@@ -25,6 +25,8 @@ _SPREADS = frozenset("reduce_std std".split())
 _ARCS = frozenset("acos asin arccos arcsin atanh arctanh acosh arccosh".split())
 _POWERS = frozenset("pow power".split())
 _DEEPEST = 12
+#: exp(-87) is the least float32; a softmax sees the difference of two logits.
+_UNDERFLOWS_AT = 40.0
 
 
 def matters(it: Interpreter, made: Value) -> bool:
@@ -32,20 +34,33 @@ def matters(it: Interpreter, made: Value) -> bool:
     if it.expected or not (made.possible or made.kind is Kind.SYMBOLIC or it.open_code):
         return False
     frames = it.frame.callers()
-    if it.open_code and not made.possible and not any(map(_is_for_training, frames)):
+    if it.open_code and not made.possible and not any(_is_for_training(it, each) for each in frames):
         return False
     return not any(map(_has_own_gradient, frames))
 
 
-def _is_for_training(frame: Frame) -> bool:
+def _is_for_training(it: Interpreter, frame: Frame) -> bool:
     """Whether Keras or a training loop calls this, by its name and parameters: a layer, a model, a loss."""
     function = frame.function
     if function is None or isinstance(function.node, ast.Lambda):
         return False
     if function.name in ("call", "__call__", "compute_loss", "train_step"):
         return function.owner is not None and bool(function.owner.families)
+    if function.owner is not None and any(each.startswith("keras.metrics.") for each in function.owner.families):
+        return False
     arguments = {each.arg for each in function.node.args.args}
-    return "loss" in function.name.lower() or "y_pred" in arguments
+    if "loss" in function.name.lower():
+        return True
+    return "y_pred" in arguments and not _is_metric(it.tree, function.name)
+
+
+def _is_metric(tree: ast.Module, name: str) -> bool:
+    """Whether this function is given to `compile` among the metrics, and not as a loss."""
+    given = {"metrics": False, "loss": False}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.keyword) and node.arg in given:
+            given[node.arg] |= any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(node.value))
+    return given["metrics"] and not given["loss"]
 
 
 def _has_own_gradient(frame: Frame) -> bool:
@@ -95,6 +110,13 @@ def _judge_log(it: Interpreter, given: Value, made: Value, node: ast.AST) -> Non
     it.note(LogOfZero, node, _code(given), why, instead, certain=False, holds=lambda: made.serial not in it.chosen)
 
 
+def _is_moderate(it: Interpreter, given: Value) -> bool:
+    """Whether what the softmax or sigmoid is given is known to lie so near zero that nothing underflows."""
+    output = output_of(it, given)
+    before = numbers_of(it, output.before) if output is not None and output.before is not None else None
+    return before is not None and before.low > -_UNDERFLOWS_AT and before.high < _UNDERFLOWS_AT
+
+
 def _why_log(it: Interpreter, given: Value) -> str | None:
     numbers = numbers_of(it, given)
     if numbers is None or numbers.is_constant or numbers.low > 0:
@@ -106,7 +128,7 @@ def _why_log(it: Interpreter, given: Value) -> str | None:
     if numbers.zero is Zero.ORDINARY:
         return f"{name or 'it'} computes exact zeros"
     if numbers.zero is Zero.FAR_OUT and name in ("softmax", "sigmoid"):
-        return f"{name} underflows to 0"
+        return None if _is_moderate(it, given) else f"{name} underflows to 0"
     is_rest = (
         given.label in ("-", "tf.subtract") and len(given.operands) == 2 and given.operands[0].kind is Kind.LITERAL
     )
@@ -284,7 +306,7 @@ def _puts_in_axis(index: ast.expr) -> bool:
 def judge_power(it: Interpreter, base: Value, exponent: Value, made: Value, node: ast.AST) -> None:
     """`base ** exponent`, written in any way."""
     learned = exponent.kind is Kind.VARIABLE and not exponent.ref.integer
-    written_out = exponent.kind is Kind.LITERAL and type(exponent.ref) is float and exponent.ref != int(exponent.ref)
+    written_out = exponent.kind is Kind.LITERAL and type(exponent.ref) is float and exponent.ref % 1 > 0
     numbers = numbers_of(it, base) if learned or written_out else None
     if numbers is None or not matters(it, made):
         return

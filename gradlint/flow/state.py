@@ -18,6 +18,7 @@ from gradlint.flow.relevance import Relevance
 from gradlint.flow.scopes import Frame, Names, Scope, names_of
 from gradlint.flow.store import Delta, Key, Store
 from gradlint.flow.values import Fill, How, Kind, Value
+from gradlint.knowledge.activations import Numbers
 
 #: Evaluations (never seconds, so that every machine reports the same).
 FUEL_PER_ENTRY = 60_000
@@ -144,6 +145,7 @@ class State:
     sets_read: set[int] = field(default_factory=set)  # owners of which the trainable variables were asked for
     training_mode: Value | None = None  # of the layer that is being called, where it was told
     array_writes: dict[int, list[Value]] = field(default_factory=dict)  # by serial: what was written into an array
+    numbers_met: dict[int, Numbers | None] = field(default_factory=dict)  # by serial, while one question is answered
     hidden_layers: set[int] = field(default_factory=set)  # kept where Keras does not look
     called_layers: dict[int, set[ast.AST]] = field(default_factory=dict)
     loss_functions: set[ast.AST] = field(default_factory=set)

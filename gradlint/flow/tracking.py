@@ -35,7 +35,7 @@ def note_kept(it: Interpreter, owner: Value, name: str, value: Value, node: ast.
         holder = "a list of tf.Variable" if value.kind is Kind.CONTAINER else "a tf.Variable"
         it.note(
             VariableUntracked, node, written, holder, certain=False,
-            holds=lambda: not any(_is_handled(it, each.ref.id) for each in plain),
+            holds=lambda: not _is_set(it, name) and not any(_is_handled(it, each.ref.id) for each in plain),
         )  # fmt: skip
         return
     for each in held:
@@ -62,6 +62,17 @@ def _is_handled(it: Interpreter, variable: int) -> bool:
     if variable in it.assigned or it.relevance.reads_watched:
         return True
     return _is_asked_for(it, variable, applied=False)
+
+
+def _is_set(it: Interpreter, name: str) -> bool:
+    """Whether the file sets an attribute of this name on any object: `self.model.beta.assign(...)` in a callback."""
+    for node in ast.walk(it.tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            setting = node.func.attr.startswith("assign")
+            held = node.func.value if setting else node.args[0] if node.func.attr == "set_value" and node.args else None
+            if isinstance(held, ast.Attribute) and held.attr == name:
+                return True
+    return False
 
 
 def _note_object(it: Interpreter, owner: Value, written: str, kept: Value, node: ast.AST) -> None:

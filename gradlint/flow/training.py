@@ -203,12 +203,14 @@ def _judge_loss(it: Interpreter, loss: Value, node: ast.AST) -> None:
         ask(it, "fit", [tape], target, predicted, node, Arguments(()))
 
 
-def _compiled_loss(it: Interpreter, loss: Value | None, y: Value, predicted: Value, node: ast.AST) -> Value:
+def _compiled_loss(
+    it: Interpreter, loss: Value | None, y: Value, predicted: Value, node: ast.AST, alone: bool = True
+) -> Value:
     if loss is None:
         return it.opaque_call(node, (predicted,), "the compiled loss is not known")
     if loss.kind is Kind.CONTAINER:
         values = [
-            _compiled_loss(it, each, y, output, node)
+            _compiled_loss(it, each, y, output, node, alone=len(it.leaves(loss)) < 2)
             for each, output in _with_outputs(it, loss, predicted)
             if not is_literal(each, None)
         ]
@@ -217,7 +219,7 @@ def _compiled_loss(it: Interpreter, loss: Value | None, y: Value, predicted: Val
     predicted = outputs[0] if len(outputs) == 1 else predicted
     given = Arguments((y, predicted))
     kind = kind_of_loss(it, loss)
-    judge_loss_function(it, loss)
+    judge_loss_function(it, loss, alone)
     if kind is not None and loss.kind is not Kind.LIBRARY:
         judge_loss(it, kind, y, predicted, it.loss_nodes.get(loss.serial, node))
     if loss.kind is Kind.LITERAL:

@@ -11,6 +11,7 @@ import ast
 from gradlint.flow.arguments import Arguments
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.outputs import output_of, width_of
+from gradlint.flow.settings import stays_zero
 from gradlint.flow.values import Fill, How, Kind, Value, is_literal
 from gradlint.verdicts import Cause
 
@@ -29,7 +30,7 @@ def cut_of_operator(
     """The inputs that a binary operation cuts off, with the cause; none where gradients pass."""
     if sign in _PRODUCTS or sign in _MATRIX_PRODUCTS:
         for zero, other in ((left, right), (right, left)):
-            if is_zero(it, zero) and not is_zero(it, other):
+            if is_zero(it, zero) and not is_zero(it, other) and _stays_zero(it, zero, zero is left, node):
                 return ((other, Cause.CONSTANT),)
     elif sign in _DIFFERENCES | _QUOTIENTS | _SQUARED_DIFFERENCES:
         if (left is right and _is_written_twice(node)) or (left is not right and is_same(it, left, right)):
@@ -37,6 +38,12 @@ def cut_of_operator(
         if sign in _QUOTIENTS and _is_total_of_one(it, left, right):
             return ((left, Cause.CONSTANT), (right, Cause.CONSTANT))
     return ()
+
+
+def _stays_zero(it: Interpreter, zero: Value, left: bool, node: ast.AST) -> bool:
+    """Whether a number that is zero now is so whenever this runs."""
+    sides = [node.left, node.right] if isinstance(node, ast.BinOp) else node.args if isinstance(node, ast.Call) else []
+    return zero.kind is not Kind.LITERAL or len(sides) < 2 or stays_zero(it.tree, sides[0 if left else 1])
 
 
 def _is_written_twice(node: ast.AST) -> bool:
@@ -50,7 +57,7 @@ def _is_written_twice(node: ast.AST) -> bool:
 def is_same(it: Interpreter, left: Value, right: Value, depth: int = 0) -> bool:
     """Whether two values were computed from the same in the same way, without anything random on it."""
     if left is right:
-        return depth > 0 and left.serial not in it.stand_for_many
+        return depth > 0 and left.serial not in it.stand_for_many and not _is_written(it, left)
     if depth > _SAME_DEPTH or left.label != right.label or left.kind is not right.kind:
         return False
     if left.kind is Kind.LITERAL:
@@ -61,6 +68,10 @@ def is_same(it: Interpreter, left: Value, right: Value, depth: int = 0) -> bool:
     if left.label.rpartition(".")[2] not in _DETERMINISTIC or len(given[0]) != len(given[1]):
         return False
     return all(is_same(it, a, b, depth + 1) for a, b in zip(*given, strict=True))
+
+
+def _is_written(it: Interpreter, variable: Value) -> bool:
+    return variable.kind is Kind.VARIABLE and variable.ref.id in it.assigned
 
 
 def _given(value: Value) -> tuple[Value, ...]:
