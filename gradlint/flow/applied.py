@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.scopes import Frame
-from gradlint.flow.values import How, Value, all_behind, lineage
+from gradlint.flow.values import How, all_behind, lineage
 
 
 def applied_calls(it: Interpreter) -> set[ast.AST]:
@@ -19,10 +19,6 @@ def applied_calls(it: Interpreter) -> set[ast.AST]:
         )
         it.applied_calls = {each.node for each in behind if each.how is How.GRADIENT and each.node is not None}
     return it.applied_calls
-
-
-def _before_gradients(value: Value) -> tuple[Value, ...]:
-    return () if value.how is How.GRADIENT else all_behind(value)
 
 
 def trains_in(it: Interpreter, frames: Iterable[Frame]) -> bool:

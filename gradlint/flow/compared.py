@@ -15,6 +15,7 @@ from gradlint.flow.objects import LibraryObject
 from gradlint.flow.outputs import Output, output_of, width_of
 from gradlint.flow.singularities import matters
 from gradlint.flow.values import How, Kind, Value, is_literal, lineage, recorded_or_dead
+from gradlint.flow.wording import code_of, code_of_node, function_called
 from gradlint.flow.zero_events import (
     LogitsAsProbabilities,
     LossArgumentsSwapped,
@@ -90,7 +91,7 @@ def judge_metric(it: Interpreter, loss: Value, node: ast.AST) -> None:
     name = loss.ref if loss.kind is Kind.LITERAL and isinstance(loss.ref, str) else ""
     is_object = isinstance(loss.ref, LibraryObject) and loss.ref.symbol.startswith("keras.metrics.")
     if (name.lower() in METRIC_NAMES or is_object) and not it.expected:
-        it.note(MetricAsLoss, node, _code_of(node), certain=it.doubt == 0)
+        it.note(MetricAsLoss, node, code_of_node(node), certain=it.doubt == 0)
 
 
 def judge_loss_call(it: Interpreter, symbol: str, arguments: Arguments, made: Value, node: ast.AST) -> None:
@@ -99,7 +100,7 @@ def judge_loss_call(it: Interpreter, symbol: str, arguments: Arguments, made: Va
     if not matters(it, made) and not it.frame.graph:
         return
     if name in OF_LOGITS:
-        kind = LossKind(name, _written(node), True, False, arguments.get(None, "axis"))
+        kind = LossKind(name, function_called(node), True, False, arguments.get(None, "axis"))
         labels, logits = arguments.get(0, "labels"), arguments.get(1, "logits")
         if labels is not None and logits is not None and _is_swapped(it, labels, logits, node, kind):
             return
@@ -110,7 +111,7 @@ def judge_loss_call(it: Interpreter, symbol: str, arguments: Arguments, made: Va
     target = arguments.get(0, "y_true" if "y_true" in arguments.keywords else "target")
     predicted = arguments.get(1, "y_pred" if "y_pred" in arguments.keywords else "output")
     if target is not None and predicted is not None:
-        kind = LossKind(name, _written(node), _told(given), axis=arguments.get(None, "axis"))
+        kind = LossKind(name, function_called(node), _told(given), axis=arguments.get(None, "axis"))
         judge_loss(it, kind, target, predicted, node)
 
 
@@ -162,7 +163,7 @@ _FILLED = frozenset("fill full ones zeros ones_like zeros_like full_like".split(
 
 def _arguments_written(node: ast.AST) -> tuple[str, str]:
     given = [*node.args, *(each.value for each in node.keywords)] if isinstance(node, ast.Call) else []
-    written = [_code_of(each) for each in given[:2]]
+    written = [code_of_node(each) for each in given[:2]]
     return (written[0], written[1]) if len(written) == 2 else ("the prediction", "the target")
 
 
@@ -189,7 +190,7 @@ def _judge_logits(it: Interpreter, kind: LossKind, output: Output, target: Value
     if output.activation == "linear" and _is_head(output):
         assert output.layer is not None
         sparse = kind.name in OF_SPARSE_CLASSES
-        it.note(LogitsAsProbabilities, node, kind.written, _code(output.layer), sparse, certain=it.doubt == 0)
+        it.note(LogitsAsProbabilities, node, kind.written, code_of(output.layer), sparse, certain=it.doubt == 0)
     elif output.activation in ("tanh", "relu", "leaky_relu", "elu", "selu", "log_softmax") and _is_head(output):
         numbers = ACTIVATIONS[output.activation]
         ends = f"{_number(numbers.low)} to {_number(numbers.high)}"
@@ -288,7 +289,7 @@ def judge_difference(it: Interpreter, left: Value, right: Value, made: Value, no
     if any(output_of(it, each) is not None for each in (flat, column)) or _is_product(column):
         shapes = f"{_shape(left)} and {_shape(right)}"
         written = [node.left, node.right] if isinstance(node, ast.BinOp) else getattr(node, "args", [])
-        sides = [_code_of(each) for each in written[:2]] if len(written) > 1 else [_code(left), _code(right)]
+        sides = [code_of_node(each) for each in written[:2]] if len(written) > 1 else [code_of(left), code_of(right)]
         it.note(RanksBroadcast, node, *sides, shapes, certain=it.doubt == 0)
 
 
@@ -334,16 +335,3 @@ def _shape(value: Value) -> str:
     assert value.shape is not None
     inner = ", ".join("N" if each is None else str(each) for each in value.shape)
     return f"({inner},)" if len(value.shape) == 1 else f"({inner})"
-
-
-def _code(value: Value) -> str:
-    return _code_of(value.node) if value.node is not None else value.label
-
-
-def _code_of(node: ast.AST) -> str:
-    written = ast.unparse(node) if isinstance(node, ast.expr) else ""
-    return written if len(written) <= 60 else written[:57] + "..."
-
-
-def _written(node: ast.AST) -> str:
-    return ast.unparse(node.func) if isinstance(node, ast.Call) else ""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.singularities import matters
 from gradlint.flow.values import Kind, Value
+from gradlint.flow.wording import code_of
 from gradlint.flow.zero_events import Estimator, StraightThroughWrong
 from gradlint.verdicts import Cause
 
@@ -44,7 +45,7 @@ def judge_estimator(it: Interpreter, made: Value, node: ast.AST) -> None:
     kept = sum(term.sign for term in terms if term.value is straight)
     wrong = _wrong(sum(mine), kept, quantised.sign)
     if wrong is not None:
-        it.note(StraightThroughWrong, node, wrong, _code(straight), _code(quantised.value), certain=True)
+        it.note(StraightThroughWrong, node, wrong, code_of(straight), code_of(quantised.value), certain=True)
 
 
 def _holds_stop(side: Value, node: ast.AST) -> bool:
@@ -109,8 +110,3 @@ def _is_quantised(value: Value, terms: list[_Term]) -> bool:
         stack.extend((inner, cut) for inner in each.inputs)
         stack.extend((inner, True) for inner, cause in each.dead if cause is not Cause.STOPPED)
     return False
-
-
-def _code(value: Value) -> str:
-    written = ast.unparse(value.node) if isinstance(value.node, ast.expr) else value.label
-    return written if len(written) <= 60 else written[:57] + "..."

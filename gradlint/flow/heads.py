@@ -10,6 +10,7 @@ from gradlint.flow.members import may_be_part, written_name
 from gradlint.flow.model_events import HeadWithoutLoss
 from gradlint.flow.objects import Layer, SymbolicCall
 from gradlint.flow.values import Kind, Value, is_literal
+from gradlint.flow.wording import code_of
 
 _WITHOUT_WEIGHTS = (".Lambda", ".Activation", ".Identity")
 
@@ -99,8 +100,4 @@ def _has_own_weights(it: Interpreter, output: Value, others: list[Value]) -> boo
 
 
 def _code(layer: Value) -> str:
-    name = written_name(layer)
-    if name:
-        return name
-    written = ast.unparse(layer.node) if isinstance(layer.node, ast.expr) else layer.label
-    return written if len(written) <= 60 else written[:57] + "..."
+    return written_name(layer) or code_of(layer)

@@ -28,6 +28,7 @@ from gradlint.flow.outputs import (
 from gradlint.flow.shapes import Shape
 from gradlint.flow.singularities import describe, matters
 from gradlint.flow.values import Fill, Kind, Value, is_literal
+from gradlint.flow.wording import code_of, function_called
 from gradlint.flow.zero_events import (
     ClipSaturated,
     ConstantInput,
@@ -131,7 +132,7 @@ def _judge(it: Interpreter, layer: Value, shape: Shape | None, width: int | None
         if own_width == 1 and (axis is None or is_literal(axis, -1)):
             it.note(SoftmaxOfOne, node, "softmax", True)
         elif before and activation_of_layer(before[-1]) == "softmax" and name in ("Activation", "Softmax"):
-            it.note(SoftmaxTwice, node, _code(before[-1]), certain=False)
+            it.note(SoftmaxTwice, node, code_of(before[-1]), certain=False)
     _judge_kernel(it, layer, before)
     _judge_bias(it, layer, before)
 
@@ -156,7 +157,7 @@ def judge_inputs(it: Interpreter, model: Value, given: Value) -> None:
     if owner.outputs is None:
         if owner.symbol.rpartition(".")[2] in WITH_KERNEL and _is_zeros(it, given) and given.node is not None:
             once = lambda: len(it.called_layers[owner.id]) == 1  # noqa: E731 - not one of several inputs
-            it.note(ConstantInput, given.node, _code(model), certain=it.doubt == 0, holds=once)
+            it.note(ConstantInput, given.node, code_of(model), certain=it.doubt == 0, holds=once)
         return
     if given.kind is not Kind.CONTAINER or not it.items(given).exact or len(owner.inputs) < 2:
         return
@@ -165,7 +166,7 @@ def judge_inputs(it: Interpreter, model: Value, given: Value) -> None:
         layers = _fed_by(it, owner.outputs, symbolic) if _is_zeros(it, value) else []
         if layers and value.node is not None:
             alone = lambda: len(it.called_layers[owner.id]) == 1  # noqa: E731 - else it is one of several conditions
-            it.note(ConstantInput, value.node, "` and `".join(map(_code, layers)), certain=it.doubt == 0, holds=alone)
+            it.note(ConstantInput, value.node, "` and `".join(map(code_of, layers)), certain=it.doubt == 0, holds=alone)
 
 
 def _is_zeros(it: Interpreter, value: Value) -> bool:
@@ -276,13 +277,13 @@ def _judge_twice(it: Interpreter, given: Value, node: ast.AST | None) -> None:
     output = output_of(it, given)
     if output is not None and output.activation == "softmax" and node is not None:
         first = output.layer if output.layer is not None else output.value
-        it.note(SoftmaxTwice, node, _code(first), certain=False)
+        it.note(SoftmaxTwice, node, code_of(first), certain=False)
 
 
 def _judge_rectified(it: Interpreter, name: str, given: Value, node: ast.AST | None) -> None:
     numbers = numbers_of(it, given)
     if numbers is not None and numbers.high <= 0 and not numbers.is_constant and node is not None:
-        it.note(DeadRelu, node, name, f"`{_code(given)}`, which is never positive")
+        it.note(DeadRelu, node, name, f"`{code_of(given)}`, which is never positive")
 
 
 def _judge_given(it: Interpreter, name: str, given: Value, node: ast.AST) -> None:
@@ -338,7 +339,7 @@ def judge_clip(it: Interpreter, symbol: str, arguments: Arguments, made: Value, 
     bounds = describe_bounds(low, high)
     numbers = numbers_of(it, given)
     if numbers is not None and not numbers.is_constant and (numbers.high <= low or numbers.low >= high):
-        it.note(ClipSaturated, node, _written(node), describe(numbers), bounds)
+        it.note(ClipSaturated, node, function_called(node), describe(numbers), bounds)
         return
     output = output_of(it, given)
     if output is None or output.layer is None or output.activation != "linear":
@@ -347,7 +348,7 @@ def judge_clip(it: Interpreter, symbol: str, arguments: Arguments, made: Value, 
     bias = initial_number(asked) if asked is not None else 0.0
     margin = _FAR_OFF if asked is not None else _VERY_FAR_OFF
     if bias is not None and (bias > high + margin or bias < low - margin):
-        it.note(ClipSaturated, node, _written(node), f"about {bias:g}", bounds, certain=False)
+        it.note(ClipSaturated, node, function_called(node), f"about {bias:g}", bounds, certain=False)
 
 
 def describe_bounds(low: float, high: float) -> str:
@@ -376,15 +377,6 @@ def judge_centred(it: Interpreter, left: Value, right: Value, made: Value, node:
     length = _length(left.shape, axis.ref) if left.shape else width_of(it, left) if axis.ref == -1 else None
     if length == 1:
         it.note(OneFeatureNormalized, node, "")
-
-
-def _code(value: Value) -> str:
-    written = ast.unparse(value.node) if isinstance(value.node, ast.expr) else value.label
-    return written if len(written) <= 60 else written[:57] + "..."
-
-
-def _written(node: ast.AST) -> str:
-    return ast.unparse(node.func) if isinstance(node, ast.Call) else ""
 
 
 def judge_product(it: Interpreter, made: Value, node: ast.AST) -> None:

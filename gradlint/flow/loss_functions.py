@@ -8,7 +8,7 @@ from gradlint.flow.instances import class_attribute
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.objects import BoundMethod, Function
 from gradlint.flow.outputs import width_of
-from gradlint.flow.values import Kind, Value, all_behind, lineage
+from gradlint.flow.values import Kind, Value, everything_behind, lineage
 from gradlint.flow.zero_events import PredictionIgnored, PredictionReadInPart
 
 
@@ -102,8 +102,8 @@ def judge_columns(it: Interpreter, predicted: Value, loss: Value) -> None:
         return
     columns: set[int] = set()
     first: Value | None = None
-    for each in lineage([loss], 800, _everything_behind):
-        if each is predicted or not any(given is predicted for given in _everything_behind(each)):
+    for each in lineage([loss], 800, everything_behind):
+        if each is predicted or not any(given is predicted for given in everything_behind(each)):
             continue
         if _asks_shape(each):
             continue
@@ -117,11 +117,6 @@ def judge_columns(it: Interpreter, predicted: Value, loss: Value) -> None:
     listed = sorted(columns)
     words = f"column {listed[0]}" if len(listed) == 1 else "columns " + ", ".join(map(str, listed))
     it.note(PredictionReadInPart, first.node, words, width, certain=it.doubt == 0, frame=first.frame)
-
-
-def _everything_behind(value: Value) -> tuple[Value, ...]:
-    given = value.given.every() if value.given is not None else ()
-    return (*all_behind(value), *(each for each in given if each.kind is not Kind.LITERAL))
 
 
 def _asks_shape(value: Value) -> bool:

@@ -12,6 +12,7 @@ from gradlint.flow.model_events import LayerMadeInCall, VariableMadeInCall
 from gradlint.flow.objects import Layer, Variable
 from gradlint.flow.scopes import Frame
 from gradlint.flow.values import Kind, Value, alternatives
+from gradlint.flow.wording import code_of_node
 
 _PER_CALL = frozenset({"call", "train_step", "compute_loss"})
 
@@ -51,7 +52,7 @@ def _note_layer(it: Interpreter, layer: Value, node: ast.AST) -> None:
     if isinstance(layer.ref, Layer) and (layer.ref.sequence or layer.ref.outputs is not None):
         node, running = _step_line(it, node), _step_name(it)  # a function that makes models is right: its call is not
     it.note(
-        LayerMadeInCall, node, _code(node), running, raises, certain=it.doubt == 0,
+        LayerMadeInCall, node, code_of_node(node), running, raises, certain=it.doubt == 0,
         holds=lambda: _is_called_alone(it, layer) and (not frames or trains_in(it, frames)),
     )  # fmt: skip
 
@@ -95,13 +96,13 @@ def note_variable_made(it: Interpreter, variable: Value, node: ast.AST, initial:
         return
     if traced:
         it.note(
-            VariableMadeInCall, node, _code(node), it.frame.name, "ValueError", certain=it.doubt == 0,
+            VariableMadeInCall, node, code_of_node(node), it.frame.name, "ValueError", certain=it.doubt == 0,
             holds=lambda: not _is_kept(it, variable),
         )  # fmt: skip
         return
     raises = "ValueError" if it.frame.graph else ""
     it.note(
-        VariableMadeInCall, node, _code(node), running, raises, certain=it.doubt == 0,
+        VariableMadeInCall, node, code_of_node(node), running, raises, certain=it.doubt == 0,
         holds=lambda: not _is_kept(it, variable) and not _is_source(it, owner),
     )  # fmt: skip
 
@@ -124,7 +125,7 @@ def _note_restarted(it: Interpreter, variable: Value, node: ast.AST, initial: tu
             return used and trains_in(it, [frame])
         return same and trained and not _is_returned(frame, owner)
 
-    it.note(VariableMadeInCall, node, _code(node), frame.name, "", certain=False, holds=is_forgotten)
+    it.note(VariableMadeInCall, node, code_of_node(node), frame.name, "", certain=False, holds=is_forgotten)
 
 
 def _is_returned(frame: Frame, variable: Variable) -> bool:
@@ -179,8 +180,3 @@ def _is_filled(it: Interpreter, layer: Value) -> bool:
 def _is_source(it: Interpreter, variable: Variable) -> bool:
     """Whether a gradient is asked for the variable: it is what is searched for, and meant to be new."""
     return any(variable.id in source.members for asked in it.asked for source in asked.sources)
-
-
-def _code(node: ast.AST) -> str:
-    written = ast.unparse(node) if isinstance(node, ast.expr) else ""
-    return written if len(written) <= 60 else written[:57] + "..."

@@ -5,13 +5,13 @@ Looks through what changes neither the numbers nor their order of rows: reshapin
 
 from __future__ import annotations
 
-import ast
 from dataclasses import dataclass
 
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.layer_shapes import is_input, units_of
 from gradlint.flow.objects import Layer, LibraryObject
 from gradlint.flow.values import How, Kind, Value, alternatives
+from gradlint.flow.wording import code_of
 from gradlint.knowledge.activations import ACTIVATIONS, LAYERS_OF_ACTIVATION
 
 _DEEPEST = 24
@@ -233,9 +233,4 @@ def starts_at_zero(it: Interpreter, value: Value) -> str | None:
     layer = output.layer
     if layer.ref.symbol.endswith(("Activation", "ReLU")) and output.before is not None:
         return starts_at_zero(it, output.before)
-    return _written(layer) if is_made_of_zeros(layer) else None
-
-
-def _written(layer: Value) -> str:
-    written = ast.unparse(layer.node) if isinstance(layer.node, ast.expr) else layer.label
-    return written if len(written) <= 60 else written[:57] + "..."
+    return code_of(layer) if is_made_of_zeros(layer) else None

@@ -8,6 +8,7 @@ from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.model_events import NearestResized
 from gradlint.flow.shapes import Shape, asked_shape
 from gradlint.flow.values import Kind, Value
+from gradlint.flow.wording import code_of
 
 
 def note_nearest(it: Interpreter, images: Value, size: Value | None, made: Value, node: ast.AST) -> None:
@@ -20,7 +21,7 @@ def note_nearest(it: Interpreter, images: Value, size: Value | None, made: Value
         return
     if _grows(images.shape or source.shape, asked_shape(it, size)):
         return
-    it.note(NearestResized, node, _code(images), certain=False)
+    it.note(NearestResized, node, code_of(images), certain=False)
 
 
 def _grows(before: Shape | None, after: Shape | None) -> bool:
@@ -31,8 +32,3 @@ def _grows(before: Shape | None, after: Shape | None) -> bool:
     if height is None or width is None or after[0] is None or after[1] is None:
         return True
     return after[0] >= height and after[1] >= width
-
-
-def _code(value: Value) -> str:
-    written = ast.unparse(value.node) if isinstance(value.node, ast.expr) else value.label
-    return written if len(written) <= 60 else written[:57] + "..."

@@ -15,6 +15,7 @@ from gradlint.flow.objects import Variable
 from gradlint.flow.outputs import output_of, starts_at_zero
 from gradlint.flow.scopes import Frame
 from gradlint.flow.values import Fill, How, Kind, Value, alternatives
+from gradlint.flow.wording import code_of, code_of_node
 from gradlint.flow.zero_events import ArcAtBorder, LogOfZero, PowerOfNegative, RootAtZero
 from gradlint.knowledge.activations import Numbers, Zero
 
@@ -107,7 +108,7 @@ def _judge_log(it: Interpreter, given: Value, made: Value, node: ast.AST) -> Non
     if not instead and given.label == "-":
         instead = _INSTEAD["sigmoid"]
     instead = instead or "a small number inside: `tf.maximum(x, 1e-7)`, or `x + 1e-7`"
-    it.note(LogOfZero, node, _code(given), why, instead, certain=False, holds=lambda: made.serial not in it.chosen)
+    it.note(LogOfZero, node, code_of(given), why, instead, certain=False, holds=lambda: made.serial not in it.chosen)
 
 
 def _is_moderate(it: Interpreter, given: Value) -> bool:
@@ -145,7 +146,7 @@ def _judge_root(it: Interpreter, name: str, given: Value, made: Value, node: ast
     numbers = numbers_of(it, given)
     if numbers is not None and numbers.is_signed and output_of(it, given) is not None:
         it.note(
-            PowerOfNegative, node, _code(given), "0.5", "a linear layer computes negative numbers too", certain=True
+            PowerOfNegative, node, code_of(given), "0.5", "a linear layer computes negative numbers too", certain=True
         )
         return
     why = _why_zero(it, given)
@@ -310,7 +311,7 @@ def judge_power(it: Interpreter, base: Value, exponent: Value, made: Value, node
     numbers = numbers_of(it, base) if learned or written_out else None
     if numbers is None or not matters(it, made):
         return
-    written = f"{exponent.ref:g}" if written_out else f"`{_code(exponent)}`"
+    written = f"{exponent.ref:g}" if written_out else f"`{code_of(exponent)}`"
     output = output_of(it, base)
     holds = lambda: made.serial not in it.chosen  # noqa: E731
     if numbers.is_signed and (output is not None or numbers.low == -inf):
@@ -318,17 +319,19 @@ def judge_power(it: Interpreter, base: Value, exponent: Value, made: Value, node
         why = (
             "a linear layer computes negative numbers too" if what == "linear" else f"{what} computes negative numbers"
         )
-        it.note(PowerOfNegative, node, _code(base), written, why, certain=it.doubt == 0, holds=holds)
+        it.note(PowerOfNegative, node, code_of(base), written, why, certain=it.doubt == 0, holds=holds)
     elif learned or exponent.ref >= 1:
         return
     elif numbers.zero is Zero.ORDINARY and numbers.low == 0 < numbers.high:
         if _is_rectified(it, base):
-            it.note(RootAtZero, node, _code_of(node), "a relu computes exact zeros", False, certain=False, holds=holds)
+            it.note(
+                RootAtZero, node, code_of_node(node), "a relu computes exact zeros", False, certain=False, holds=holds
+            )
     else:
         why_zero = _why_zero(it, base)
         if why_zero is not None:
             infinite = base.kind is Kind.VARIABLE
-            it.note(RootAtZero, node, _code_of(node), why_zero, infinite, certain=False, holds=holds)
+            it.note(RootAtZero, node, code_of_node(node), why_zero, infinite, certain=False, holds=holds)
 
 
 def _judge_arc(it: Interpreter, name: str, given: Value, node: ast.AST) -> None:
@@ -345,7 +348,7 @@ def _judge_arc(it: Interpreter, name: str, given: Value, node: ast.AST) -> None:
     if name in ("acosh", "arccosh"):
         why = "the clip lets through exactly 1" if clips and numbers is not None and numbers.low == 1 else None
     if why is not None:
-        it.note(ArcAtBorder, node, name, _code(given), why, certain=False)
+        it.note(ArcAtBorder, node, name, code_of(given), why, certain=False)
 
 
 def _is_cosine(value: Value) -> bool:
@@ -362,15 +365,6 @@ def _is_cosine(value: Value) -> bool:
 
 def _is_normalized(value: Value) -> bool:
     return value.label.rpartition(".")[2] in ("l2_normalize", "normalize")
-
-
-def _code(value: Value) -> str:
-    return _code_of(value.node) if value.node is not None else value.label
-
-
-def _code_of(node: ast.AST) -> str:
-    written = ast.unparse(node) if isinstance(node, ast.expr) else ""
-    return written if len(written) <= 60 else written[:57] + "..."
 
 
 def _written(node: ast.AST, name: str) -> str:

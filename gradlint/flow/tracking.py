@@ -18,6 +18,7 @@ from gradlint.flow.model_events import LambdaCaptured, LayerUntracked, VariableU
 from gradlint.flow.objects import Class, Function, HeapObject, Instance, Layer, LibraryObject, Partial, Variable
 from gradlint.flow.scopes import Frame
 from gradlint.flow.values import How, Kind, Value, alternatives
+from gradlint.flow.wording import code_of_node
 
 #: What is called so holds numbers that no loss is to change.
 _FIXED = re.compile(r"anchor|mask|mean|std|var$|count|step|total|state|hidden|buffer|freq|index|grid|prior|const", re.I)
@@ -226,7 +227,7 @@ def note_appended(it: Interpreter, container: Value, added: list[Value], node: a
     members = [each.ref.id for each in late if _carries_weights(it, each)]
     if members:
         it.note(
-            LayerUntracked, node, _code(node), "a deque" if is_deque else "a list that Keras has copied before",
+            LayerUntracked, node, code_of_node(node), "a deque" if is_deque else "a list that Keras has copied before",
             certain=False, holds=lambda: not any(is_seen(it, each) for each in members),
         )  # fmt: skip
 
@@ -275,11 +276,6 @@ def _captured(it: Interpreter, value: Value) -> list[int]:
             return []
         return [value.ref.id] if _carries_weights(it, value) else []
     return []
-
-
-def _code(node: ast.AST) -> str:
-    written = ast.unparse(node) if isinstance(node, ast.expr) else ""
-    return written if len(written) <= 60 else written[:57] + "..."
 
 
 def _is_unseen(it: Interpreter, member: int) -> bool:

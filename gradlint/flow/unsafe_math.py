@@ -16,7 +16,8 @@ from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.numbers import numbers_of
 from gradlint.flow.outputs import HANDS_ON
 from gradlint.flow.singularities import matters
-from gradlint.flow.values import How, Kind, Value, all_behind, alternatives, is_literal, lineage
+from gradlint.flow.values import How, Kind, Value, alternatives, everything_behind, is_literal, lineage
+from gradlint.flow.wording import code_of
 from gradlint.flow.zero_events import EmptySum, ExpOverflow, FullyMasked, UnsafeBranch
 from gradlint.knowledge.activations import Zero
 
@@ -65,7 +66,7 @@ def judge_where(it: Interpreter, arguments: Arguments, made: Value, node: ast.AS
             if verdict is not None:
                 certain, compiled_only = verdict
                 it.note(
-                    UnsafeBranch, node, found.function, _code(found.argument), compiled_only,
+                    UnsafeBranch, node, found.function, code_of(found.argument), compiled_only,
                     certain=certain and it.doubt == 0,
                 )  # fmt: skip
                 return
@@ -227,7 +228,7 @@ def judge_quotient(it: Interpreter, left: Value, right: Value, made: Value, node
     _judge_sigmoid(it, left, right, node)
     why = _why_empty(it, right)
     if why is not None and left.kind in (Kind.TENSOR, Kind.SYMBOLIC) and _is_computed(left):
-        it.note(EmptySum, node, _code(right), why, certain=False, holds=lambda: made.serial not in it.chosen)
+        it.note(EmptySum, node, code_of(right), why, certain=False, holds=lambda: made.serial not in it.chosen)
 
 
 def _is_computed(value: Value) -> bool:
@@ -280,11 +281,11 @@ def _why_empty(it: Interpreter, divisor: Value) -> str | None:
         return None
     given = _operands(divisor) or tuple(each for each, _ in divisor.dead)
     if given and given[0].label.endswith("one_hot") and is_literal(divisor.given.get(1, "axis"), 0):
-        return f"a class of `{_code(given[0])}` may have no member"
+        return f"a class of `{code_of(given[0])}` may have no member"
     comparison = _comparison_behind(given[0]) if given else None
     if comparison is None or _is_padding(comparison) or _is_with_itself(comparison):
         return None
-    return f"nothing may satisfy `{_code(comparison)}`"
+    return f"nothing may satisfy `{code_of(comparison)}`"
 
 
 def _is_with_itself(comparison: Value) -> bool:
@@ -336,7 +337,7 @@ def judge_masked_softmax(it: Interpreter, given: Value, made: Value, node: ast.A
         return
     mask = _infinite_mask(given)
     if mask is not None and not _is_causal(it, mask):
-        it.note(FullyMasked, node, _code(mask), certain=False)
+        it.note(FullyMasked, node, code_of(mask), certain=False)
 
 
 def _infinite_mask(value: Value) -> Value | None:
@@ -392,7 +393,7 @@ _MINUS_INFINITY = frozenset(
 
 def _is_causal(it: Interpreter, mask: Value) -> bool:
     """Whether a mask is made of positions alone, so that each position may look at itself; or never covers a row."""
-    behind = list(lineage([mask], 60, _everything_behind))
+    behind = list(lineage([mask], 60, everything_behind))
     names = {each.label.rpartition(".")[2] for each in behind}
     if names & _TRIANGLES or names & {"sequence_mask", "logical_or", "|", "?"}:
         return True
@@ -401,14 +402,4 @@ def _is_causal(it: Interpreter, mask: Value) -> bool:
 
 
 def _is_position(value: Value) -> bool:
-    return any(each.label.rpartition(".")[2] in _POSITIONS for each in lineage([value], 30, _everything_behind))
-
-
-def _everything_behind(value: Value) -> tuple[Value, ...]:
-    given = value.given.every() if value.given is not None else ()
-    return (*all_behind(value), *(each for each in given if each.kind is not Kind.LITERAL))
-
-
-def _code(value: Value) -> str:
-    written = ast.unparse(value.node) if isinstance(value.node, ast.expr) else value.label
-    return written if len(written) <= 60 else written[:57] + "..."
+    return any(each.label.rpartition(".")[2] in _POSITIONS for each in lineage([value], 30, everything_behind))

@@ -218,6 +218,12 @@ def all_behind(value: Value) -> tuple[Value, ...]:
     return (*value.inputs, *value.operands, *(each for each, _ in value.dead))
 
 
+def everything_behind(value: Value) -> tuple[Value, ...]:
+    """The same, and whatever else the call was given that is no literal."""
+    given = value.given.every() if value.given is not None else ()
+    return (*all_behind(value), *(each for each in given if each.kind is not Kind.LITERAL))
+
+
 def alternatives(value: Value, most: int = 4) -> list[Value] | None:
     """The values that a join stands for, `None` (the constant) left out; None when more than `most`."""
     if value.how is not How.JOIN:
