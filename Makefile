@@ -3,8 +3,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+OLD := .venv-old
 
-.PHONY: demo test lint docs ecosystem mutants benchmark clean
+.PHONY: demo test test-old lint docs ecosystem mutants benchmark clean
 
 # Findings are what the demo is for, so they do not fail the target.
 demo: $(VENV)/.installed
@@ -25,7 +26,7 @@ lint: $(VENV)/.installed-dev
 docs: $(VENV)/.installed
 	$(BIN)/python tools/generate_docs.py
 
-# The three below download packages or take minutes; none is part of `make test`.
+# Those below download packages or take minutes; none is part of `make test`.
 ecosystem: $(VENV)/.installed
 	$(BIN)/python tests/ecosystem.py
 
@@ -34,6 +35,17 @@ mutants: $(VENV)/.installed
 
 benchmark: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/parse_ratio.py
+	$(BIN)/python benchmarks/probe.py
+
+# The probe's tests on the oldest TensorFlow that it supports, in an environment of its own. Not part of `make test`.
+test-old: $(OLD)/.installed
+	$(OLD)/bin/python -m pytest -p no:cacheprovider tests/test_private_api.py tests/test_pytest_plugin.py tests/test_probe_*.py
+
+$(OLD)/.installed: pyproject.toml setup.py
+	test -x $(OLD)/bin/python || $(PYTHON) -m venv $(OLD)
+	$(OLD)/bin/python -m pip install --quiet --disable-pip-version-check --editable . \
+		'tensorflow-cpu==2.16.*' 'keras==3.*' hypothesis pytest pytest-xdist
+	touch $@
 
 $(VENV)/.installed: pyproject.toml setup.py
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -45,4 +57,4 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache ./*.egg-info
+	rm -rf $(VENV) $(OLD) build dist .mypy_cache .ruff_cache .pytest_cache ./*.egg-info

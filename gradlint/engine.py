@@ -80,7 +80,7 @@ def _judge(file: InputFile, settings: Settings) -> FileResult:
     if may_hold_suppressions(file.text):
         findings = apply_suppressions(findings, read_suppressions(file.text, file.filename), selected)
     findings.sort(key=lambda finding: (finding.place.row, finding.place.column, finding.code, finding.place))
-    return FileResult(file.filename, tuple(findings), decisions, _excerpts(file.text, findings), parsed)
+    return FileResult(file.filename, tuple(findings), decisions, excerpts_of(file.text, findings), parsed)
 
 
 def _findings(
@@ -154,7 +154,8 @@ def _distinct(findings: Sequence[Finding]) -> list[Finding]:
     return list(first.values())
 
 
-def _excerpts(text: str, findings: Sequence[Finding]) -> dict[int, str]:
+def excerpts_of(text: str, findings: Sequence[Finding]) -> dict[int, str]:
+    """The rows that reports of these findings show, by number."""
     if not findings:
         return {}
     lines = text.split("\n")

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
 
-from gradlint.verdicts import Cause, Verdict
+from gradlint.verdicts import Cause, Confirmation, Origin, Verdict
 
 
 class Severity(Enum):
@@ -43,6 +43,8 @@ class Step:
 
     message: str
     place: Place
+    filename: str = ""
+    """Where it stands, when that is another file than the finding's."""
 
 
 Trace = tuple[Step, ...]
@@ -64,6 +66,9 @@ class Finding:
     code: str = ""
     name: str = ""
     filename: str = ""
+    origin: Origin = Origin.STATIC
+    confirmation: Confirmation | None = None
+    """What a run under the probe said of it; None when there was no run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +124,7 @@ def _add(new: Rule) -> None:
 @cache
 def all_rules() -> tuple[Rule, ...]:
     """Every rule found under `gradlint.rules`, and the GL0xx rules of the run itself, by code."""
+    import gradlint.observed_rules  # registers the GL7xx rules
     import gradlint.rules
     import gradlint.run_rules  # registers the GL0xx rules
 

@@ -47,5 +47,20 @@ class Cause(Enum):
     UNSUPPORTED = "unsupported"
 
 
+class Origin(Enum):
+    """Who made a finding: the static analysis, or a run under the probe."""
+
+    STATIC = "static"
+    RUN = "run"
+
+
+class Confirmation(Enum):
+    """What a run says of a static finding."""
+
+    CONFIRMED = "confirmed"
+    REFUTED = "refuted"
+    NOT_REACHED = "not-reached"
+
+
 #: Causes that make the gradient zero rather than None: the operation is registered, and its derivative is nothing.
 ZERO_CAUSES = frozenset({Cause.CONSTANT, Cause.SATURATED})

@@ -19,6 +19,7 @@ program, and with `--write` puts it there.
 """
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -75,6 +76,15 @@ def _statement(line: str) -> Statement:
         exact = verdict in SOURCE_VERDICTS and AND_MORE not in names
         return Statement(verdict, frozenset(names) - {AND_MORE}, exact)
     raise ValueError(f"not a header that can be checked: {line!r}")
+
+
+def expectations(text: str) -> set[tuple[int, str]]:
+    """Row and code of each finding that the program's `# expect:` comments call for."""
+    return {
+        (row, code)
+        for row, line in enumerate(text.splitlines(), 1)
+        for code in re.findall(r"GL\d+", line.partition("# expect:")[2])
+    }
 
 
 def disagreements(text: str, seen: Observation) -> list[str]:

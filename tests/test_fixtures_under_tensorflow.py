@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fixtures_under_tensorflow import ROOT, all_fixtures, disagreements, stated
+from fixtures_under_tensorflow import ROOT, all_fixtures, disagreements, expectations, stated
 from observer import Observation, observe
 
 pytest.importorskip("tensorflow")
@@ -18,18 +18,45 @@ PROGRAM_IDS = [str(p.relative_to(ROOT / "fixtures")) for p in PROGRAMS]
 @pytest.fixture(scope="module")
 def seen_in(request: pytest.FixtureRequest) -> Callable[[Path], Observation]:
     """All programs whose tests were selected run together; under pytest-xdist each when it is asked for."""
-    selected = [
+    per_program = (
+        test_tensorflow_does_what_the_header_says.__name__,
+        test_the_run_confirms_what_is_expected_and_finds_nothing_in_correct_programs.__name__,
+    )
+    selected = {
         PROGRAMS[PROGRAM_IDS.index(item.callspec.id)]
         for item in request.session.items
-        if isinstance(item, pytest.Function) and item.originalname == test_tensorflow_does_what_the_header_says.__name__
-    ]
-    together = {} if "PYTEST_XDIST_WORKER" in os.environ else dict(observe(selected))
-    return lambda program: together.get(program) or dict(observe([program]))[program]
+        if isinstance(item, pytest.Function) and item.originalname in per_program
+    }
+    seen = {} if "PYTEST_XDIST_WORKER" in os.environ else dict(observe(sorted(selected)))
+
+    def look(program: Path) -> Observation:
+        if program not in seen:
+            seen.update(observe([program]))
+        return seen[program]
+
+    return look
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=PROGRAM_IDS)
 def test_tensorflow_does_what_the_header_says(program: Path, seen_in: Callable[[Path], Observation]) -> None:
     assert disagreements(program.read_text(encoding="utf-8"), seen_in(program)) == []
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=PROGRAM_IDS)
+def test_the_run_confirms_what_is_expected_and_finds_nothing_in_correct_programs(
+    program: Path, seen_in: Callable[[Path], Observation]
+) -> None:
+    expected = expectations(program.read_text(encoding="utf-8"))
+    findings = seen_in(program).findings
+    confirmations = {
+        (finding["location"]["row"], finding["code"]): finding["confirmation"]
+        for finding in findings
+        if finding["origin"] == "static" and not finding["code"].startswith("GL0")
+    }
+    assert {place: "confirmed" for place in expected} == {place: confirmations.get(place) for place in expected}
+    if not expected:
+        loud = [f for f in findings if f["origin"] == "run" and f["severity"] != "info"]
+        assert [(f["code"], f["location"]["row"], f["message"]) for f in loud] == []
 
 
 def test_there_are_fixtures() -> None:

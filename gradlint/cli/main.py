@@ -16,7 +16,7 @@ from gradlint import __version__
 from gradlint.errors import RunError
 
 #: In the order of `--help`; the module of each is `gradlint.cli.<name>`, its function has the same name.
-COMMANDS = ("check", "flow", "rule", "ops")
+COMMANDS = ("check", "probe", "flow", "rule", "ops")
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells say it
 PIPE_CLOSED = 141  # 128 + SIGPIPE

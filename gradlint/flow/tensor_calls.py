@@ -101,7 +101,9 @@ def _note_list(it: Interpreter, symbol: str, given: Value, node: ast.AST) -> Non
     if len(items.elements) > 1 or any(
         each.of is not None and each.of.kind is Kind.VARIABLES for each in items.elements
     ):
-        raises = "" if symbol.endswith("clip_by_value") else "InvalidArgumentError"
+        shapes = {each.shape or (each.of.shape if each.of is not None else None) for each in items.elements}
+        stacks = len(shapes) == 1 and shapes != {None}
+        raises = "" if symbol.endswith("clip_by_value") or stacks else "InvalidArgumentError"
         problem = "takes one tensor: a list is stacked into one, and raises InvalidArgumentError where shapes differ"
         it.note(ClipMisused, node, symbol, problem, raises, certain=it.doubt == 0)
 

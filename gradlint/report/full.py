@@ -32,7 +32,8 @@ def _lines(finding: Finding, result: FileResult, style: Style) -> Iterator[str]:
             yield from _excerpt(text, row, finding, style)
     for number, step in enumerate(finding.trace):
         label = "trace" if number == 0 else ""
-        yield f"   {style.help(f'{label:5}')}{step.place.row:>5}  {printable(step.message)}"
+        where = f"{step.place.row:>5}" if not step.filename else f" {printable(step.filename)}:{step.place.row}"
+        yield f"   {style.help(f'{label:5}')}{where}  {printable(step.message)}"
     if finding.instead:
         yield f"   {style.help('instead')}  {printable(finding.instead)}"
     yield ""

@@ -31,14 +31,14 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "verdict": finding.verdict.value if finding.verdict else None,
         "cause": finding.cause.value if finding.cause else None,
         "variables": list(finding.variables),
-        "origin": "static",
-        "confirmation": None,
+        "origin": finding.origin.value,
+        "confirmation": finding.confirmation.value if finding.confirmation else None,
         "trace": [_step(step, finding.filename) for step in finding.trace],
     }
 
 
 def _step(step: Step, filename: str) -> dict[str, Any]:
-    return {"message": step.message, "filename": filename, **_range(step.place), "cell": None}
+    return {"message": step.message, "filename": step.filename or filename, **_range(step.place), "cell": None}
 
 
 def _range(place: Place) -> dict[str, Any]:

@@ -45,6 +45,7 @@ def softmax_over_one_entry(seen: SoftmaxOfOne) -> Finding:
         if seen.of_layer
         else "take the axis that has several entries, or a sigmoid",
         trace=seen.trace,
-        verdict=Verdict.ZERO,
+        # The crossentropies of Keras look behind the softmax of a layer, and train the weights all the same.
+        verdict=Verdict.WRONG_UPDATE if seen.of_layer else Verdict.ZERO,
         severity=None if seen.certain else Severity.WARNING,
     )

@@ -1,0 +1,128 @@
+"""`gradlint probe`: runs a program and joins what it did with what `gradlint check` says of its files."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from gradlint.errors import RunError
+
+if TYPE_CHECKING:
+    from gradlint.engine import FileResult
+
+
+class _Program(click.Command):
+    """Everything behind `-m MODULE` belongs to the module, as with `python -m`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        takes_value = ("--output-format", "--output-file", "-o")
+        place = 0
+        while place < len(args) and args[place].startswith("-") and args[place] != "--":
+            if args[place] == "-m" and place + 1 < len(args):
+                args = [*args[: place + 2], "--", *args[place + 2 :]]
+                break
+            place += 2 if args[place] in takes_value else 1
+        return super().parse_args(ctx, args)
+
+
+@click.command(
+    cls=_Program,
+    short_help="Run a program and see what its gradients do.",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+)
+@click.option("-m", "module", metavar="MODULE", help="Run this module, as `python -m` does.")
+@click.option(
+    "--output-format",
+    type=click.Choice(["full", "concise", "json"]),
+    default="full",
+    show_default=True,
+    help="How findings are printed.",
+)
+@click.option("--output-file", "-o", metavar="FILE", help="Write the report to this file, not to standard output.")
+@click.option(
+    "--exit-on-findings", is_flag=True, help="Exit with 1 when the program ended well and there are findings."
+)
+@click.option("--run-only", is_flag=True, help="Leave out what only the code shows.")
+@click.argument("program", required=False, metavar="PROGRAM")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[ARGUMENTS]...")
+def probe(
+    module: str | None,
+    output_format: str,
+    output_file: str | None,
+    exit_on_findings: bool,
+    run_only: bool,
+    program: str | None,
+    arguments: tuple[str, ...],
+) -> None:
+    """Run PROGRAM (a script, or package.module:function) as `python` would, and report what its gradients did.
+
+    Each finding of `gradlint check` in the files that ran is confirmed, refuted, or was not reached. The exit status is
+    the program's own.
+    """
+    if module is not None and program is not None:
+        arguments, program = (program, *arguments), None
+    if module is None and program is None:
+        raise RunError("probe: name a script, a module (-m) or package.module:function")
+    target = module or program or ""
+    _check_target(target, is_module=module is not None)
+    from gradlint.probe.joined import probe_program
+    from gradlint.probe.program import print_error
+
+    stdout = sys.stdout  # the program may put something else in its place
+    outcome = probe_program(target, arguments, is_module=module is not None, run_only=run_only)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):
+            stream.flush()
+    if outcome.error is not None:
+        print_error(outcome.error)
+    report = _render(outcome.results, output_format, to_file=bool(output_file))
+    for note in outcome.notes:
+        click.echo(f"gradlint: {note}", err=True)
+    if output_file:
+        _write(output_file, report)
+    else:
+        click.echo(report, file=stdout if not stdout.closed else sys.__stdout__, nl=False, color=True)
+    status = outcome.status
+    if status == 0 and exit_on_findings and outcome.has_findings:
+        status = 1
+    click.get_current_context().exit(status)
+
+
+def _check_target(target: str, *, is_module: bool) -> None:
+    from importlib.util import find_spec
+
+    from gradlint.probe.program import is_function
+    from gradlint.text import printable
+
+    if find_spec("tensorflow") is None:
+        raise RunError("probe: TensorFlow is not installed; `pip install tensorflow` (or tensorflow-cpu)")
+    if is_module or is_function(target):
+        return
+    if not os.path.exists(target):
+        raise RunError(f"{printable(target)}: no such file")
+    if os.path.isdir(target) and not os.path.exists(os.path.join(target, "__main__.py")):
+        raise RunError(f"{printable(target)}: is a folder without __main__.py")
+
+
+def _render(results: Sequence[FileResult], output_format: str, *, to_file: bool) -> str:
+    from gradlint.report import REPORTS, findings_of, summary
+    from gradlint.report.style import Style, wants_color
+
+    if output_format == "json":
+        return REPORTS["json"](results, Style())
+    style = Style(not to_file and wants_color(sys.stdout, os.environ))
+    report = REPORTS[output_format](results, style)
+    return report + (summary(results) if findings_of(results) else "The run shows nothing to report.\n")
+
+
+def _write(output_file: str, report: str) -> None:
+    try:
+        Path(output_file).write_text(report, encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise RunError(f"--output-file: {output_file}: {(error.strerror or str(error)).lower()}") from error

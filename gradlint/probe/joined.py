@@ -1,0 +1,108 @@
+"""A program's run and the static findings of its files, as one list of results: what `gradlint probe` reports."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from gradlint.config import Settings, load_settings
+from gradlint.engine import FileResult, check_file, excerpts_of
+from gradlint.probe.account import Account
+from gradlint.probe.confirmation import rows_of
+from gradlint.probe.findings import run_findings
+from gradlint.probe.program import run_program
+from gradlint.probe.sightings import Sightings
+from gradlint.probe.statics import files_of, joined, judged_files
+from gradlint.rule import Finding, Severity
+from gradlint.selection import selected_codes
+from gradlint.suppress import apply_suppressions, may_hold_suppressions, read_suppressions
+from gradlint.verdicts import Confirmation
+
+
+@dataclass(slots=True)
+class ProbeOutcome:
+    """What the run and the code show together."""
+
+    results: list[FileResult]
+    account: Account
+    status: int
+    error: BaseException | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def has_findings(self) -> bool:
+        """Any error or warning that the run made or confirmed?"""
+        return any(
+            finding.severity is not Severity.INFO and finding.confirmation is not Confirmation.NOT_REACHED
+            for result in self.results
+            for finding in result.findings
+        )
+
+
+def probe_program(target: str, arguments: Sequence[str], *, is_module: bool, run_only: bool = False) -> ProbeOutcome:
+    """Run the program, judge its files, join both."""
+    folder = os.getcwd()
+    files = [target] if os.path.isfile(target) else []
+    settings = load_settings(files)
+    static = {name: check_file(name, settings) for name in files}
+    sightings = Sightings({name: _wanted_rows(result.findings) for name, result in static.items() if result.findings})
+    run = run_program(target, arguments, is_module=is_module, sightings=sightings)
+    found = run_findings(run.account)
+    with suppress(OSError):
+        os.chdir(folder)  # names are told as seen from where the run began
+    known = {os.path.realpath(name) for name in static}
+    static.update(judged_files(name for name in files_of(run.account) if os.path.realpath(name) not in known))
+    findings = found if run_only else joined(found, static.values(), run.account, sightings)
+    shown = {os.path.realpath(name): name for name in files}
+    findings = [_renamed(finding, shown) for finding in findings]
+    static = {_shown(name, shown): result for name, result in static.items()}
+    return ProbeOutcome(
+        list(_by_file(findings, settings, static)), run.account, run.status, run.error, list(run.account.notes)
+    )
+
+
+def _shown(name: str, known: dict[str, str]) -> str:
+    """The file as the user named it, else as seen from the working folder when it lies in it."""
+    real = os.path.realpath(name)
+    if real in known:
+        return known[real]
+    relative = os.path.relpath(real)
+    return name if relative.startswith("..") else relative
+
+
+def _renamed(finding: Finding, known: dict[str, str]) -> Finding:
+    steps = tuple(
+        replace(step, filename=_shown(step.filename, known)) if step.filename else step for step in finding.trace
+    )
+    return replace(finding, filename=_shown(finding.filename, known), trace=steps)
+
+
+def _wanted_rows(findings: Sequence[Finding]) -> set[int]:
+    return {row for finding in findings for rows in rows_of(finding).values() for row in rows}
+
+
+def _by_file(findings: Sequence[Finding], settings: Settings, static: dict[str, FileResult]) -> list[FileResult]:
+    selected = selected_codes(settings.select, settings.ignore)
+    names = sorted({*static, *(finding.filename for finding in findings)})
+    results = []
+    for name in names:
+        here = [finding for finding in findings if finding.filename == name and finding.code in selected]
+        text = _text(name)
+        if may_hold_suppressions(text):
+            kept = apply_suppressions(
+                [finding for finding in here if finding.code.startswith("GL7")], read_suppressions(text, name), selected
+            )
+            here = [*(f for f in here if not f.code.startswith("GL7")), *(f for f in kept if f.code.startswith("GL7"))]
+        here.sort(key=lambda finding: (finding.place.row, finding.place.column, finding.code))
+        results.append(FileResult(name, tuple(here), (), excerpts_of(text, here), True))
+    return results
+
+
+def _text(name: str) -> str:
+    try:
+        return Path(name).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""

@@ -1,0 +1,65 @@
+"""What the static analysis says of the files that ran, joined with what the run showed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+
+from gradlint.config import load_settings
+from gradlint.engine import FileResult, check_file
+from gradlint.errors import RunError
+from gradlint.probe.account import Account
+from gradlint.probe.confirmation import judged, rows_of
+from gradlint.probe.places import is_users
+from gradlint.probe.sightings import Sightings
+from gradlint.rule import Finding
+from gradlint.verdicts import Confirmation, Verdict
+
+
+def files_of(account: Account) -> list[str]:
+    """The user's files that the run was seen in, in order."""
+    stacks = [call.asked for call in account.calls.values()]
+    stacks.extend(seen.made for seen in account.variables.values())
+    stacks.extend(layer.made for layer in account.layers)
+    names = {line.filename for stack in stacks for line in stack if is_users(line.filename)}
+    return sorted(name for name in names if os.path.isfile(name) and name.endswith(".py"))
+
+
+def judged_files(names: Iterable[str]) -> dict[str, FileResult]:
+    """Of each file what `gradlint check` says of it, under the settings of its project."""
+    results = {}
+    for name in dict.fromkeys(names):
+        try:
+            results[name] = check_file(name, load_settings([name]))
+        except RunError:
+            continue
+    return results
+
+
+def joined_with_code(
+    found: Sequence[Finding], account: Account, more_files: Iterable[str] = (), sightings: Sightings | None = None
+) -> list[Finding]:
+    """The static findings of the files that ran, each with its confirmation, and what only the run showed."""
+    static = judged_files([*more_files, *files_of(account)])
+    return joined(found, static.values(), account, sightings or Sightings({}))
+
+
+def joined(
+    found: Sequence[Finding], static: Iterable[FileResult], account: Account, sightings: Sightings
+) -> list[Finding]:
+    """The same, of files that were judged before."""
+    told = [finding for result in static for finding in judged(result.findings, account, sightings)]
+    return [*told, *(finding for finding in found if not _is_told(finding, told))]
+
+
+def _is_told(finding: Finding, confirmed: Sequence[Finding]) -> bool:
+    """Does a confirmed static finding say the same: verdict, and a line that both name?"""
+    rows = rows_of(finding)
+    for other in confirmed:
+        if other.confirmation is not Confirmation.CONFIRMED:
+            continue
+        if other.verdict is not finding.verdict and (other.verdict, finding.verdict) != (Verdict.NONE, Verdict.ZERO):
+            continue  # in a compiled graph None is seen as zero
+        if any(rows.get(name, set()) & there for name, there in rows_of(other).items()):
+            return True
+    return False
