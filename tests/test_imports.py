@@ -36,7 +36,9 @@ def imported(folder: Path, *arguments: str) -> set[str]:
     return set(done.stdout.partition("MODULES\n")[2].split())
 
 
-@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["check", "--help"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments", [["--version"], ["--help"], ["check", "--help"], ["probe", "--help"]], ids=" ".join
+)
 def test_help_and_version_import_nothing_heavy(tmp_path: Path, arguments: list[str]) -> None:
     bare = imported(tmp_path, "--no-such-option")  # what Python and click load themselves
 

@@ -156,7 +156,7 @@ def _unconnected(question: Question, found: Slice) -> CutFound:
 
 
 def _reads(found: Slice) -> tuple[tuple[str, Line], ...]:
-    first = next((op for op in found.reached if op.where), None)
+    first = next((op for op in found.between or found.reached if op.where), None)
     return (("source read here", first.where[0]),) if first is not None else ()
 
 

@@ -53,13 +53,18 @@ def joined(
 
 
 def _is_told(finding: Finding, confirmed: Sequence[Finding]) -> bool:
-    """Does a confirmed static finding say the same: verdict, and a line that both name?"""
+    """Does a confirmed static finding say the same: the verdict, and the place of one on the way of the other?"""
     rows = rows_of(finding)
     for other in confirmed:
         if other.confirmation is not Confirmation.CONFIRMED:
             continue
         if other.verdict is not finding.verdict and (other.verdict, finding.verdict) != (Verdict.NONE, Verdict.ZERO):
             continue  # in a compiled graph None is seen as zero
-        if any(rows.get(name, set()) & there for name, there in rows_of(other).items()):
+        if _stands_on(finding, rows_of(other)) or _stands_on(other, rows):
             return True
     return False
+
+
+def _stands_on(finding: Finding, rows: dict[str, set[int]]) -> bool:
+    places = range(finding.place.row, finding.place.end_row + 1)
+    return not rows.get(os.path.realpath(finding.filename), set()).isdisjoint(places)

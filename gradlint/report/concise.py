@@ -8,6 +8,13 @@ from gradlint.engine import FileResult
 from gradlint.report.style import Style
 from gradlint.rule import Finding
 from gradlint.text import printable
+from gradlint.verdicts import Confirmation
+
+_OF_RUN = {
+    Confirmation.CONFIRMED: " (confirmed by the run)",
+    Confirmation.REFUTED: " (REFUTED by the run: a fault of gradlint, please report it)",
+    Confirmation.NOT_REACHED: " (not reached by the run)",
+}
 
 
 def render(results: Sequence[FileResult], style: Style) -> str:
@@ -22,4 +29,5 @@ def header(finding: Finding, style: Style) -> str:
     return (
         f"{style.path(printable(finding.filename))}:{place.row}:{place.column}: "
         f"{style.severity(f'{severity} {finding.code}', finding.severity)} {finding.name}: {printable(finding.message)}"
+        f"{_OF_RUN[finding.confirmation] if finding.confirmation else ''}"
     )
