@@ -94,7 +94,9 @@ def _run(program: Path, tensorflow: Any, run_only: bool) -> str:
 
     tensorflow.config.threading.set_inter_op_parallelism_threads(1)
     tensorflow.config.threading.set_intra_op_parallelism_threads(1)
-    return _account_as_json(probe_program(str(program), [], is_module=False, run_only=run_only))
+    return _account_as_json(
+        probe_program(str(program), [], is_module=False, run_only=run_only, locate_in_graphs=run_only)
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -315,7 +315,9 @@ class Account:
                         seen.ever = seen.ever.reshape(-1, *seen.ever.shape[seen.ever.ndim - len(seen.shape) :]).any(0)
         for call in self.calls.values():
             # One vanishing variable among others is small, not zero.
-            tiny = all(seen.is_single and seen.largest <= ROUNDING for seen in call.sources if seen.looked)
+            tiny = all(
+                seen.is_single and seen.looked > 1 and seen.largest <= ROUNDING for seen in call.sources if seen.looked
+            )
             for seen in call.sources:
                 seen.is_tiny = tiny
         from gradlint.probe.structure import is_structural

@@ -7,10 +7,13 @@ only by an observation that cannot be reconciled with it.
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
 
 from gradlint.probe.account import Account
 from gradlint.probe.observations import GradientCall, SourceSeen, VariableSeen
@@ -41,6 +44,7 @@ class _Run:
         self.account = account
         self.sightings = sightings
         self._ran = {(os.path.realpath(line.filename), line.row) for line in _lines_of(account)}
+        self._compiled: set[tuple[str, int]] = set()
         self._graphs_read = False
 
     def reached(self, finding: Finding) -> bool:
@@ -53,12 +57,31 @@ class _Run:
             return True
         if not self._graphs_read:  # where an op of a graph was made is known, and costs more
             self._graphs_read = True
-            self._ran.update(
+            self._compiled.update(
                 (os.path.realpath(line.filename), line.row)
                 for graph in self.account.graphs.values()
                 for line in lines_of_graph(graph)
             )
-        return any((name, row) in self._ran for row in rows)
+        if any((name, row) in self._compiled for row in rows):
+            return True
+        # Lines without an op leave no sign in a function that AutoGraph made; the function itself does.
+        around = _function_around(name, finding.place.row)
+        return any((name, row) in self._compiled for row in around)
+
+
+@lru_cache(maxsize=512)
+def _function_around(filename: str, row: int) -> range:
+    """The rows of the innermost function that a row stands in; an empty range for none."""
+    try:
+        tree = ast.parse(Path(filename).read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return range(0)
+    functions = [
+        range(node.lineno + 1, (node.end_lineno or node.lineno) + 1)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    return min((each for each in functions if row in each), key=len, default=range(0))
 
 
 def _lines_of(account: Account) -> Iterator[Line]:
@@ -133,10 +156,13 @@ def _about_gradient(finding: Finding, run: _Run) -> Confirmation:
         for source in call.sources
     ):
         return Confirmation.CONFIRMED  # a compiled graph makes None a zero
-    if not calls and run.reached(finding):  # the trace names no gradient call, but the code was on the way to one
+    asked_here = [call for call in calls if _touches(call.asked[:1], rows)]
+    if not asked_here and run.reached(
+        finding
+    ):  # the trace does not name where it is asked, but the code was on the way
         if any(source.verdict() in wanted for source in _sources(run.account.calls.values())):
             return Confirmation.CONFIRMED
-    if not calls or any(source.verdict() is Verdict.NOT_OBSERVABLE for source in _sources(calls)):
+    if not asked_here or any(source.verdict() is Verdict.NOT_OBSERVABLE for source in _sources(asked_here)):
         return Confirmation.NOT_REACHED
     return Confirmation.REFUTED
 
@@ -147,11 +173,11 @@ def _sources(calls: Iterable[GradientCall]) -> Iterator[SourceSeen]:
 
 
 def _about_empty(finding: Finding, run: _Run) -> Confirmation:
+    """A list that is empty: where it is asked for gradients, else where the code ran that makes it so."""
     rows = rows_of(finding)
-    for call in run.account.calls.values():
-        if call.is_empty and (_touches(call.asked, rows) or run.reached(finding)):
-            return Confirmation.CONFIRMED
-    return Confirmation.NOT_REACHED
+    if any(call.is_empty and _touches(call.asked, rows) for call in run.account.calls.values()):
+        return Confirmation.CONFIRMED
+    return Confirmation.CONFIRMED if run.reached(finding) else Confirmation.NOT_REACHED
 
 
 def _about_exception(finding: Finding, run: _Run) -> Confirmation:

@@ -42,14 +42,16 @@ class ProbeOutcome:
         )
 
 
-def probe_program(target: str, arguments: Sequence[str], *, is_module: bool, run_only: bool = False) -> ProbeOutcome:
+def probe_program(
+    target: str, arguments: Sequence[str], *, is_module: bool, run_only: bool = False, locate_in_graphs: bool = True
+) -> ProbeOutcome:
     """Run the program, judge its files, join both."""
     folder = os.getcwd()
     files = [target] if os.path.isfile(target) else []
     settings = load_settings(files)
     static = {name: check_file(name, settings) for name in files}
     sightings = Sightings({name: _wanted_rows(result.findings) for name, result in static.items() if result.findings})
-    run = run_program(target, arguments, is_module=is_module, sightings=sightings)
+    run = run_program(target, arguments, is_module=is_module, sightings=sightings, locate_in_graphs=locate_in_graphs)
     found = run_findings(run.account)
     with suppress(OSError):
         os.chdir(folder)  # names are told as seen from where the run began

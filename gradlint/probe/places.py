@@ -31,6 +31,8 @@ _FRAMEWORKS = tuple(
 _GENERATED = "__autograph_generated_file"
 _CUSTOM = "custom_gradient.py"
 _DEEPEST = 8
+#: What `gradlint probe` starts a program from: nothing further out is the program's.
+_STARTED_BY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "program.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,7 @@ def here_and_custom() -> tuple[Stack, bool]:
     frame: FrameType | None = sys._getframe(1)
     lines = []
     custom = False
-    while frame is not None:
+    while frame is not None and frame.f_code.co_filename != _STARTED_BY:
         filename = frame.f_code.co_filename
         if _GENERATED in filename:
             mapped = mapped_stack()
@@ -124,7 +126,7 @@ def _lines_of_main_thread() -> list[Line]:
     """A replica of a strategy runs in a thread of TensorFlow's: the main thread waits at the user's line."""
     frame = sys._current_frames().get(threading.main_thread().ident or 0)
     lines = []
-    while frame is not None:
+    while frame is not None and frame.f_code.co_filename != _STARTED_BY:
         if _rank(frame.f_code.co_filename) < 2:
             lines.append(_line(frame))
         frame = frame.f_back

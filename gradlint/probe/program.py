@@ -31,13 +31,15 @@ class ProgramRun:
     """The user's files that were run."""
 
 
-def run_program(target: str, arguments: Sequence[str], *, is_module: bool, sightings: Sightings) -> ProgramRun:
+def run_program(
+    target: str, arguments: Sequence[str], *, is_module: bool, sightings: Sightings, locate_in_graphs: bool = True
+) -> ProgramRun:
     """Run a script, a module (`is_module`) or `package.module:function` to its end.
 
     The exception that ends it, SystemExit included, is in the result, not raised: what was observed must be written
     first.
     """
-    watch = Watch(locate_in_graphs=True)
+    watch = Watch(locate_in_graphs=locate_in_graphs)
     error: BaseException | None = None
     before = (list(sys.argv), list(sys.path))
     sys.argv = [target, *arguments]
