@@ -107,6 +107,8 @@ class Account:
         self.notes: list[str] = []
         self.unobserved: list[Stack] = []
         self.updates = 0
+        self.has_empty_update = False
+        """Was an optimizer given an empty list? To ask for no gradients is odd, to apply none is a fault."""
         self.ran: set[Stack] = set()
         """Where ops ran eagerly; known at the end."""
         self.graphs: dict[int, Any] = {}
@@ -484,6 +486,7 @@ class Account:
                 for number in list(self._objects):
                     self._remember(number)
         self.updates += 1
+        self.has_empty_update = self.has_empty_update or not gradients
         for variable in variables:
             seen = self._variable(variable)
             number = min(identities(variable))
