@@ -95,18 +95,6 @@ def body_of(graph: Any, name: str) -> Any:
     return getattr(found, "graph", None)
 
 
-def gradient_function(op: Any) -> Callable[..., Any] | None:
-    """The registered gradient of an op of a graph; None when it has none.
-
-    Raises:
-        LookupError: nothing is registered for this type of op.
-    """
-    found: Callable[..., Any] | None = importlib.import_module("tensorflow.python.framework.ops").get_gradient_function(
-        op
-    )
-    return found
-
-
 def func_graph_class() -> Any:
     """The class of the graphs of tf.function."""
     return importlib.import_module("tensorflow.python.framework.func_graph").FuncGraph
