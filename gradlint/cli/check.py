@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from gradlint.cli.output import print_report, write_report
 from gradlint.errors import RunError
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from gradlint.engine import FileResult
     from gradlint.files.discovery import Unusable
 
-_PIECE = 1 << 14
 _RULES = "Codes (GL101), prefixes (GL1), names or ALL; comma-separated, repeatable."
 
 
@@ -67,9 +66,9 @@ def check(
     results, missing = _results(paths or (".",), settings, jobs, stdin_filename or "-")
     report = _render(results, output_format, statistics=statistics, failed=bool(missing), to_file=bool(output_file))
     if output_file:
-        _write(output_file, report)
+        write_report(output_file, report)
     else:
-        _print(report)
+        print_report(report)
     found = any(finding.severity is not Severity.INFO for finding in findings_of(results))
     click.get_current_context().exit(2 if missing else int(found and not exit_zero))
 
@@ -126,16 +125,3 @@ def _render(results: Sequence[FileResult], output_format: str, *, statistics: bo
     # A run that judged nothing, or not everything, does not say that all is well.
     says_clean = not findings_of(results) and (failed or not results)
     return report if says_clean else report + summary(results)
-
-
-def _print(report: str) -> None:
-    """In pieces: one large write to a pipe that closes half-way reports no error under PYTHONUNBUFFERED."""
-    for start in range(0, len(report), _PIECE):
-        click.echo(report[start : start + _PIECE], nl=False, color=True)  # the style has decided about colours
-
-
-def _write(output_file: str, report: str) -> None:
-    try:
-        Path(output_file).write_text(report, encoding="utf-8", errors="backslashreplace")
-    except OSError as error:
-        raise RunError(f"--output-file: {output_file}: {(error.strerror or str(error)).lower()}") from error

@@ -6,11 +6,11 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from gradlint.cli.output import print_report, write_report
 from gradlint.errors import RunError
 
 if TYPE_CHECKING:
@@ -85,9 +85,9 @@ def probe(
     for note in outcome.notes:
         click.echo(f"gradlint: {note}", err=True)
     if output_file:
-        _write(output_file, report)
+        write_report(output_file, report)
     else:
-        click.echo(report, file=stdout if not stdout.closed else sys.__stdout__, nl=False, color=True)
+        print_report(report, stdout if not stdout.closed else sys.__stdout__)
     status = outcome.status
     if status == 0 and exit_on_findings and outcome.has_findings:
         status = 1
@@ -119,10 +119,3 @@ def _render(results: Sequence[FileResult], output_format: str, *, to_file: bool)
     style = Style(not to_file and wants_color(sys.stdout, os.environ))
     report = REPORTS[output_format](results, style)
     return report + (summary(results) if findings_of(results) else "The run shows nothing to report.\n")
-
-
-def _write(output_file: str, report: str) -> None:
-    try:
-        Path(output_file).write_text(report, encoding="utf-8", errors="backslashreplace")
-    except OSError as error:
-        raise RunError(f"--output-file: {output_file}: {(error.strerror or str(error)).lower()}") from error

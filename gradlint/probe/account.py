@@ -595,8 +595,6 @@ class Account:
                 continue
             same = after == seen.value_at_update
             seen.moved = not bool(same.all())
-            seen.still = float(same.mean()) if same.size else 1.0
-            seen.still_entries = same
 
 
 def _scale_of(optimizer: Any) -> float:

@@ -248,7 +248,6 @@ def _cause_of_loss(op: Op, question: Question) -> Cause:
 
 def _cause_of(op: Op) -> Cause:
     """Why an op that was recorded passes no gradient."""
-    op.where  # noqa: B018  # tells an op of a graph whether it is custom
     if op.kind in _STOPS:
         return Cause.STOPPED
     if op.kind in _PYTHON:
@@ -257,7 +256,7 @@ def _cause_of(op: Op) -> Cause:
         return Cause.DISCRETE_SAMPLE
     if any(part in op.kind for part in _STATE):
         return Cause.STATE
-    if op.custom:
+    if op.is_custom:
         return Cause.CUSTOM_GRADIENT
     if op.outputs and not any(op.floats) and not any(part in op.kind for part in _DISCRETE):
         return Cause.INTEGER
@@ -291,7 +290,9 @@ def _first_blocking(found: Slice, last: Op) -> Op:
     """Eagerly a tape answers once: of the ops in the dead segment, the first of those that close every way."""
     segment = found.between[: found.between.index(last)]
     blocking = [
-        op for op in segment if op.kind not in _READS and (op.kind in _PASS_NOTHING or op.custom or not any(op.floats))
+        op
+        for op in segment
+        if op.kind not in _READS and (op.kind in _PASS_NOTHING or op.is_custom or not any(op.floats))
     ]
     closed = set(map(id, blocking))
     around = [op for op in found.between if id(op) not in closed]

@@ -36,7 +36,7 @@ class Op:
     """The outputs themselves, while they are kept."""
     name: str = ""
     custom: bool = False
-    """Does it run inside a function of tf.custom_gradient? Of an op of a graph this is known once `where` was asked."""
+    """What `is_custom` answers from: of an op of a graph it is known once `where` was asked."""
 
     @property
     def where(self) -> Stack:
@@ -44,6 +44,11 @@ class Op:
         if not self.stack and self.graph_op is not None:
             self.stack, self.custom = of_graph_op(self.graph_op)
         return self.stack
+
+    @property
+    def is_custom(self) -> bool:
+        """Does it run inside a function of tf.custom_gradient?"""
+        return bool(self.where) and self.custom
 
     @property
     def writes(self) -> bool:

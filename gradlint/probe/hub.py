@@ -62,9 +62,8 @@ class Hub:
         self.writes: dict[int, int] = {}
         """How often the program itself assigned to a variable, by the number of its resource."""
         self.written_in_graphs: set[int] = set()
-        self._patched = True
-        self.made: dict[int, tuple[Stack, Any]] = {}
-        """Where a variable was made, by the number of its resource, and a weak reference to it."""
+        self.made: dict[int, Stack] = {}
+        """Where a variable was made, by the number of its resource."""
 
     # Coming and going.
 
@@ -414,7 +413,7 @@ class Hub:
         hub = self
 
         def write(self: Any, *args: Any, **kwargs: Any) -> Any:
-            if not hub.busy and not hub._is_applying and hub._patched:
+            if not hub.busy and not hub._is_applying:
                 number = tensor_id(self.handle)
                 hub.writes[number] = hub.writes.get(number, 0) + 1
                 if not _is_eager():
@@ -426,7 +425,7 @@ class Hub:
     def _note_made(self, variable: Any, stack: Stack) -> None:
         try:
             for handle in handles_of(variable):
-                self.made.setdefault(tensor_id(handle), (stack, None))
+                self.made.setdefault(tensor_id(handle), stack)
         except Exception:  # not built yet
             return
 
@@ -434,7 +433,7 @@ class Hub:
         """The user's lines that made a variable, () when it was made before the watch."""
         for number in identities(source) if hasattr(source, "dtype") else ():
             if number in self.made:
-                return self.made[number][0]
+                return self.made[number]
         return ()
 
     def _wrap_layer(self, original: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from gradlint.probe.cut_search import CutFound, Question
+from gradlint.probe.cut_search import CutFound
 from gradlint.probe.places import Line, Stack
 from gradlint.verdicts import Verdict
 
@@ -73,8 +73,6 @@ class GradientCall:
     tape_opened: Line | None = None
     sources: list[SourceSeen] = field(default_factory=list)
     steps: int = 0
-    question_at: dict[int, Question] = field(default_factory=dict)
-    """For zeros: what would have to be asked, by the place of the source."""
     fills_unconnected: bool = False
     """Asked with `unconnected_gradients="zero"`."""
     is_empty: bool = False
@@ -109,9 +107,6 @@ class VariableSeen:
     """Did an optimizer get it?"""
     moved: bool | None = None
     """From the first update of any optimizer to the end; None when it cannot be said."""
-    still: float = 0.0
-    """The share of its entries that did not move."""
-    still_entries: Any = None
     value_when_frozen: Any = None
     """Its value when an optimizer got it although its `trainable` was false."""
     moved_when_frozen: bool = False
