@@ -85,7 +85,7 @@ def ask(
             note_ignored(it, target, each, node, text)
     listed = _listed(it, sources, sources_node, _owner_text(name, node))
     unconnected = arguments.get(3, "unconnected_gradients")
-    zero = unconnected is not None and unconnected.kind is Kind.SYMBOL and unconnected.ref.endswith(".ZERO")
+    zero = unconnected is not None and _fills_unconnected(unconnected)
     if not it.alive:
         return gradients_like(it, target, sources, node)  # something before it raises
     it.asked.append(
@@ -160,6 +160,13 @@ def _owner_text(name: str, node: ast.AST) -> str:
     if name == "fit" and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         return f"{ast.unparse(node.func.value)}.trainable_variables"
     return "the primals" if name == "jvp" else "the sources"
+
+
+def _fills_unconnected(option: Value) -> bool:
+    """Whether `unconnected_gradients` asks for zeros, by the enumeration or by its text."""
+    if option.kind is Kind.SYMBOL:
+        return bool(option.ref.endswith(".ZERO"))
+    return option.kind is Kind.LITERAL and option.ref == "zero"
 
 
 def _listed(it: Interpreter, sources: Value, node: ast.AST | None, fallback: str = "the sources") -> list[SourceAsked]:

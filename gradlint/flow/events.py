@@ -200,10 +200,11 @@ class GradientsAskedInEager:
 
 @dataclass(frozen=True, slots=True)
 class SymbolicSourceAsked:
-    """A Keras tensor is given as a source."""
+    """A Keras tensor is given to a tape: as a source, or to be watched."""
 
-    source: Source
-    asked_at: Place
+    source: str
+    place: Place
+    raises: str
     trace: Trace
 
 

@@ -16,6 +16,7 @@ from gradlint.flow.blame import Blame, Outcome
 from gradlint.flow.cuts import OF_PARTS, OF_PARTS_UPSTREAM
 from gradlint.flow.events import Cut, Rebinding, Source, SourceSort, SourcesStarved, TermStarved
 from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.members import is_keras_owned
 from gradlint.flow.model_events import HeadWithoutLoss, LayerOutputDropped
 from gradlint.flow.notes import Notes, order
 from gradlint.flow.objects import Layer, Variable
@@ -296,14 +297,19 @@ class Gradients:
         if outcome.cut.cause is Cause.CUSTOM_GRADIENT:
             return self._misused(outcome, sources)
         if outcome.source.value.kind is Kind.SYMBOLIC:
-            return events.SymbolicSourceAsked(sources[0], self.places.place(asked.node), outcome.trace)
+            return events.SymbolicSourceAsked(
+                sources[0].name, self.places.place(asked.node), "AttributeError", outcome.trace
+            )
         return self._starved_by(outcome, sources)
 
     def _starved_by(self, outcome: Outcome, sources: tuple[Source, ...]) -> SourcesStarved:
-        asked = outcome.asked
-        assert outcome.cut is not None
+        asked, cut = outcome.asked, outcome.cut
+        assert cut is not None
+        if asked.zero_for_unconnected and cut.cause not in ZERO_CAUSES and _is_keras_3(self.it, outcome.source.value):
+            # TensorFlow 2.21 makes no zeros of a keras.Variable, whose dtype is a string.
+            cut = replace(cut, raises="AttributeError")
         return SourcesStarved(
-            outcome.cut,
+            cut,
             sources,
             self.blame.tape_name(asked.tapes[-1][0]),
             self.places.code(asked.target_node) if asked.target_node is not None else "the loss",
@@ -428,3 +434,12 @@ def _fault(found: list[Outcome]) -> Outcome | None:
         if outcome.cut is not None and outcome.cut.cause is Cause.REBOUND:
             return replace(outcome, cut=replace(outcome.cut, assumed=True))  # unless every loop ends after one step
     return None
+
+
+def _is_keras_3(it: Interpreter, source: Value) -> bool:
+    """Whether a source surely is a variable of Keras 3, which TensorFlow's own code sees as a stranger."""
+    if not it.keras_3:
+        return False
+    if source.kind is Kind.VARIABLES:
+        return is_keras_owned(source)
+    return source.kind is Kind.VARIABLE and isinstance(source.ref, Variable) and source.ref.keras

@@ -116,6 +116,14 @@ def _watched(notes: Notes, note: Note) -> object | None:
     return events.KerasVariableWatched(name, notes.places.code(note.node), notes.places.place(note.node))
 
 
+def _symbolic_watched(notes: Notes, note: Note) -> object | None:
+    if not note.certain:
+        return None
+    (name,) = note.detail
+    trace = notes.calls(note.frame, note.node, "watched here")
+    return events.SymbolicSourceAsked(name, notes.places.place(note.node), "ValueError", trace)
+
+
 def _asked_in_eager(notes: Notes, note: Note) -> object | None:
     if not note.certain:
         return None
@@ -155,6 +163,7 @@ def _multiplied(notes: Notes, note: Note) -> object:
 
 _MAKERS: dict[type, Callable[[Notes, Any], object | None]] = {
     events.KerasVariableWatched: _watched,
+    events.SymbolicSourceAsked: _symbolic_watched,
     events.GradientsAskedInEager: _asked_in_eager,
     events.VariableRebound: _rebound,
     events.VariableAugmented: _augmented,

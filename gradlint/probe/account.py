@@ -21,7 +21,7 @@ from gradlint.probe.cut_search import (
     why_zero,
 )
 from gradlint.probe.dataflow import Op
-from gradlint.probe.intermediates import ROUNDING, Intermediates
+from gradlint.probe.intermediates import Intermediates
 from gradlint.probe.names import identities, own_name
 from gradlint.probe.observations import GradientCall, LayerSeen, MaskSeen, SourceSeen, VariableSeen
 from gradlint.probe.places import Stack, here
@@ -107,8 +107,8 @@ class Account:
         self.notes: list[str] = []
         self.unobserved: list[Stack] = []
         self.updates = 0
-        self.has_empty_update = False
-        """Was an optimizer given an empty list? To ask for no gradients is odd, to apply none is a fault."""
+        self.expects_sources = False
+        """Is an empty list of sources a fault? To ask for no gradients is odd; to give an optimizer none is wrong."""
         self.ran: set[Stack] = set()
         """Where ops ran eagerly; known at the end."""
         self.graphs: dict[int, Any] = {}
@@ -317,9 +317,7 @@ class Account:
                         seen.ever = seen.ever.reshape(-1, *seen.ever.shape[seen.ever.ndim - len(seen.shape) :]).any(0)
         for call in self.calls.values():
             # One vanishing variable among others is small, not zero.
-            tiny = all(
-                seen.is_single and seen.looked > 1 and seen.largest <= ROUNDING for seen in call.sources if seen.looked
-            )
+            tiny = all(seen.is_rounding and seen.looked > 1 for seen in call.sources if seen.looked)
             for seen in call.sources:
                 seen.is_tiny = tiny
         from gradlint.probe.structure import is_structural
@@ -486,7 +484,7 @@ class Account:
                 for number in list(self._objects):
                     self._remember(number)
         self.updates += 1
-        self.has_empty_update = self.has_empty_update or not gradients
+        self.expects_sources = self.expects_sources or not gradients
         for variable in variables:
             seen = self._variable(variable)
             number = min(identities(variable))

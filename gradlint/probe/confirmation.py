@@ -149,6 +149,8 @@ def _about_gradient(finding: Finding, run: _Run) -> Confirmation:
     calls = [call for call in run.account.calls.values() if _touches(call.asked, rows)]
     if any(source.verdict() in wanted for source in _sources(calls)):
         return Confirmation.CONFIRMED
+    if finding.verdict is Verdict.ZERO and any(source.is_rounding for source in _sources(calls)):
+        return Confirmation.CONFIRMED  # terms that cancel leave what their rounding makes of it on this machine
     if finding.verdict is Verdict.NONE and any(
         source.verdict() is Verdict.ZERO
         for call in calls

@@ -41,7 +41,7 @@ def _about_gradients(account: Account) -> Iterator[Finding]:
     for call in account.calls.values():
         if not call.asked:
             continue
-        if call.is_empty and account.has_empty_update:
+        if call.is_empty and account.expects_sources:
             yield _empty(call)
         for source in call.sources:
             verdict = source.verdict()

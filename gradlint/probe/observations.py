@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gradlint.probe.cut_search import CutFound
+from gradlint.probe.intermediates import ROUNDING
 from gradlint.probe.places import Line, Stack
 from gradlint.verdicts import Verdict
 
@@ -47,6 +48,11 @@ class SourceSeen:
     cut: CutFound | None = None
     structural: bool = False
     """A zero that no numbers can change: every way is cut inside control flow."""
+
+    @property
+    def is_rounding(self) -> bool:
+        """Is it, at every step, no more than what single precision makes of a zero?"""
+        return self.is_single and self.looked > 0 and not self.nan and self.largest <= ROUNDING
 
     def verdict(self) -> Verdict:
         """What became of it."""

@@ -113,6 +113,7 @@ def _run(
         gradlint_sources = (
             reachable_variables(fn, [*args, *kwargs.values()]) if gradlint_listed is None else gradlint_listed
         )
+        account.expects_sources = True
         tape.gradient(_target(tf, fn, target), gradlint_sources)
 
     problem: Exception | None = None

@@ -1,13 +1,14 @@
 """A gradient is asked for a Keras tensor such as `layer.output`.
 
 ## What it does
-Finds a symbolic tensor (`keras.Input`, `layer.output`, the result of calling a layer on one) among the sources.
+Finds a symbolic tensor (`keras.Input`, `layer.output`, the result of calling a layer on one) among the sources, or
+watched by a tape.
 
 ## Why it matters
 The program stops: the tensor belongs to the construction of the model, no value ever flowed through it.
 
 ## What TensorFlow does
-`AttributeError: 'KerasTensor' object has no attribute '_id'` (`fixtures/GL113`).
+`AttributeError: 'KerasTensor' object has no attribute '_id'`; `tape.watch` raises `ValueError` (`fixtures/GL113`).
 
 ## Example
 ```python
@@ -39,11 +40,11 @@ from gradlint.verdicts import Cause, Verdict
 @rule("GL113", "symbolic-source", Severity.ERROR, since="0.1.0")
 def symbolic_source(asked: SymbolicSourceAsked) -> Finding | None:
     return Finding(
-        asked.asked_at,
-        f"this call raises AttributeError: `{asked.source.name}` is a Keras tensor, which has no value",
+        asked.place,
+        f"this call raises {asked.raises}: `{asked.source}` is a Keras tensor, which has no value",
         instead="build a model that returns the tensor beside the output, and ask for what it returns",
         trace=asked.trace,
         verdict=Verdict.RAISES,
         cause=Cause.UNSUPPORTED,
-        variables=(asked.source.name,),
+        variables=(asked.source,),
     )
