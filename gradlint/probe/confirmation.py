@@ -59,7 +59,7 @@ class _Run:
             self._graphs_read = True
             self._compiled.update(
                 (os.path.realpath(line.filename), line.row)
-                for graph in self.account.graphs.values()
+                for graph in self.account.gradients.graphs.values()
                 for line in lines_of_graph(graph)
             )
         if any((name, row) in self._compiled for row in rows):
@@ -85,14 +85,14 @@ def _function_around(filename: str, row: int) -> range:
 
 
 def _lines_of(account: Account) -> Iterator[Line]:
-    for call in account.calls.values():
+    for call in account.gradients.calls.values():
         yield from call.asked
         yield from _ends(call)
-    for seen in account.variables.values():
+    for seen in account.variables.seen.values():
         yield from seen.made
         yield from seen.applied_at
         yield from seen.frozen_at
-    for layer in account.layers:
+    for layer in account.layers.seen:
         yield from layer.made
         yield from layer.called_at
     for stack in account.ran:
@@ -146,7 +146,7 @@ def _about_gradient(finding: Finding, run: _Run) -> Confirmation:
     assert finding.verdict is not None
     wanted = _OF_GRADIENTS[finding.verdict]
     rows = rows_of(finding)
-    calls = [call for call in run.account.calls.values() if _touches(call.asked, rows)]
+    calls = [call for call in run.account.gradients.calls.values() if _touches(call.asked, rows)]
     if any(source.verdict() in wanted for source in _sources(calls)):
         return Confirmation.CONFIRMED
     if finding.verdict is Verdict.ZERO and any(source.is_rounding for source in _sources(calls)):
@@ -162,7 +162,7 @@ def _about_gradient(finding: Finding, run: _Run) -> Confirmation:
     if not asked_here and run.reached(
         finding
     ):  # the trace does not name where it is asked, but the code was on the way
-        if any(source.verdict() in wanted for source in _sources(run.account.calls.values())):
+        if any(source.verdict() in wanted for source in _sources(run.account.gradients.calls.values())):
             return Confirmation.CONFIRMED
     if not asked_here or any(source.verdict() is Verdict.NOT_OBSERVABLE for source in _sources(asked_here)):
         return Confirmation.NOT_REACHED
@@ -177,7 +177,7 @@ def _sources(calls: Iterable[GradientCall]) -> Iterator[SourceSeen]:
 def _about_empty(finding: Finding, run: _Run) -> Confirmation:
     """A list that is empty: where it is asked for gradients, else where the code ran that makes it so."""
     rows = rows_of(finding)
-    if any(call.is_empty and _touches(call.asked, rows) for call in run.account.calls.values()):
+    if any(call.is_empty and _touches(call.asked, rows) for call in run.account.gradients.calls.values()):
         return Confirmation.CONFIRMED
     return Confirmation.CONFIRMED if run.reached(finding) else Confirmation.NOT_REACHED
 
@@ -200,7 +200,7 @@ def _about_kept(finding: Finding, run: _Run) -> Confirmation:
     if any(seen.moved is False for seen in _concerned(finding, run)):
         return Confirmation.CONFIRMED
     rows = rows_of(finding)
-    if any(not layer.called for layer in run.account.layers if _touches(layer.made, rows)):
+    if any(not layer.called for layer in run.account.layers.seen if _touches(layer.made, rows)):
         return Confirmation.CONFIRMED
     return Confirmation.CONFIRMED if run.reached(finding) else Confirmation.NOT_REACHED
 
@@ -209,7 +209,7 @@ def _about_moved(finding: Finding, run: _Run) -> Confirmation:
     """Frozen entries that move: the variables moved, and the code that freezes or trains them ran."""
     if not run.reached(finding):
         return Confirmation.NOT_REACHED
-    concerned = _concerned(finding, run) or list(run.account.variables.values())
+    concerned = _concerned(finding, run) or list(run.account.variables.seen.values())
     known = [seen for seen in concerned if seen.moved is not None]
     return Confirmation.CONFIRMED if any(seen.moved for seen in known) or not known else Confirmation.NOT_REACHED
 
@@ -217,9 +217,11 @@ def _about_moved(finding: Finding, run: _Run) -> Confirmation:
 def _concerned(finding: Finding, run: _Run) -> list[VariableSeen]:
     """The variables made at the lines of the finding; those of its names, when its code ran."""
     rows = rows_of(finding)
-    by_line = [seen for seen in run.account.variables.values() if _touches(seen.made, rows)]
+    by_line = [seen for seen in run.account.variables.seen.values() if _touches(seen.made, rows)]
     if not run.reached(finding):
         return by_line
     names = {part for name in finding.variables for part in re.findall(r"\w+", name)}
-    by_name = [seen for seen in run.account.variables.values() if names.intersection(re.findall(r"\w+", seen.name))]
+    by_name = [
+        seen for seen in run.account.variables.seen.values() if names.intersection(re.findall(r"\w+", seen.name))
+    ]
     return [*by_line, *(seen for seen in by_name if seen not in by_line)]

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gradlint import observed_rules
 from gradlint.probe.account import Account
-from gradlint.probe.cut_search import CutFound
+from gradlint.probe.cuts import CutFound
 from gradlint.probe.observations import GradientCall, LayerSeen, MaskSeen, SourceSeen, VariableSeen
 from gradlint.probe.places import Line, is_users
 from gradlint.rule import Finding, Rule, Severity, Step, Trace
@@ -38,10 +38,10 @@ def run_findings(account: Account) -> list[Finding]:
 
 def _about_gradients(account: Account) -> Iterator[Finding]:
     groups: dict[tuple[object, ...], tuple[Verdict, GradientCall, list[SourceSeen]]] = {}
-    for call in account.calls.values():
+    for call in account.gradients.calls.values():
         if not call.asked:
             continue
-        if call.is_empty and account.expects_sources:
+        if call.is_empty and account.variables.expects_sources:
             yield _empty(call)
         for source in call.sources:
             verdict = source.verdict()
@@ -220,7 +220,7 @@ def _unobserved(account: Account) -> Iterator[Finding]:
 
 def _about_updates(account: Account) -> Iterator[Finding]:
     frozen: dict[tuple[object, ...], list[VariableSeen]] = {}
-    for seen in account.variables.values():
+    for seen in account.variables.seen.values():
         if seen.mask is not None and seen.mask.moved:
             yield _masked(seen, seen.mask)
         if seen.moved_when_frozen and (seen.applied_at or seen.made):
@@ -228,7 +228,7 @@ def _about_updates(account: Account) -> Iterator[Finding]:
             frozen.setdefault((at.filename, at.row), []).append(seen)
     for group in frozen.values():
         yield _frozen(group)
-    if account.updates:
+    if account.variables.updates:
         yield from _about_layers(account)
 
 
@@ -278,11 +278,12 @@ def _about_layers(account: Account) -> Iterator[Finding]:
     """Layers that are part of what is trained, and are not trained themselves."""
     anew: dict[tuple[object, ...], list[LayerSeen]] = {}
     untracked: dict[tuple[object, ...], list[LayerSeen]] = {}
-    for layer in account.layers:
+    variables = account.variables.seen
+    for layer in account.layers.seen:
         if not layer.made:
             continue
         at = (layer.made[0].filename, layer.made[0].row)
-        seen = [account.variables[number] for number in layer.variables or () if number in account.variables]
+        seen = [variables[number] for number in layer.variables or () if number in variables]
         if not layer.called and layer.owner_called:
             yield _layers([layer], Severity.INFO, f"`{layer.name}` is never trained: nothing calls it", ())
         if not seen or any(each.applied or not each.trainable for each in seen):

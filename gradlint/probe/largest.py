@@ -18,8 +18,7 @@ def largest_of(tf: Any, values: list[Any]) -> Any:
     small = [place for place, entries in enumerate(values) if _is_small(entries)]
     parts, order = [], list(small)
     if small:
-        flat = [values[place] if values[place].shape.rank == 1 else tf.reshape(values[place], [-1]) for place in small]
-        piece = tf.abs(tf.concat(flat, 0))
+        piece = tf.raw_ops.Abs(x=_in_one_piece(tf, [values[place] for place in small]))
         sizes = [values[place].shape.num_elements() for place in small]
         owner = tf.constant(np.repeat(np.arange(len(small), dtype="int32"), sizes))
         # A maximum may pass over NaN, a sum does not: 0 * NaN is NaN, and 0 * infinity too.
@@ -35,6 +34,18 @@ def largest_of(tf: Any, values: list[Any]) -> Any:
         parts.append(tf.stack(large))
     together = parts[0] if len(parts) == 1 else tf.concat(parts, 0)
     return together if order == sorted(order) else tf.gather(together, np.argsort(order))
+
+
+def _in_one_piece(tf: Any, values: list[Any]) -> Any:
+    if all(entries.shape.rank == 1 for entries in values):
+        flat = values
+    else:
+        shape = tf.constant([-1])
+        flat = [
+            entries if entries.shape.rank == 1 else tf.raw_ops.Reshape(tensor=entries, shape=shape)
+            for entries in values
+        ]
+    return flat[0] if len(flat) == 1 else tf.raw_ops.ConcatV2(values=flat, axis=0)
 
 
 def _is_small(values: Any) -> bool:

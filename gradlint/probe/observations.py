@@ -1,7 +1,7 @@
 """What a run did: to each source of each gradient call, summed over all steps, and to each variable.
 
-`account.py` fills these in while the program runs. A place of the program that asks for the same gradients again and
-again is one `GradientCall`; a verdict is over all its steps.
+The logs (`gradient_log.py`, `variable_log.py`, `layer_log.py`) fill these in while the program runs. A place of the
+program that asks for the same gradients again and again is one `GradientCall`; a verdict is over all its steps.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from gradlint.probe.cut_search import CutFound
+from gradlint.probe.cuts import CutFound
 from gradlint.probe.intermediates import ROUNDING
 from gradlint.probe.places import Line, Stack
 from gradlint.verdicts import Verdict

@@ -1,7 +1,7 @@
 """Notes every op that runs eagerly, so that a cut in eager code can be placed.
 
 TensorFlow tells of each op through a callback per thread. While a tape records, the tensors themselves are kept too:
-the tape can then be asked about them (`cut_search.py`), and their numbers be looked at. All is bounded.
+the tape can then be asked about them (`none_cuts.py`), and their numbers be looked at. All is bounded.
 """
 
 from __future__ import annotations

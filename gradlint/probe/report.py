@@ -167,7 +167,7 @@ class GradientReport:
 def report_of(account: Account, more_files: Iterable[str] = ()) -> GradientReport:
     """The report of a watch that has ended."""
     variables = []
-    for call in account.calls.values():
+    for call in account.gradients.calls.values():
         for source in call.sources:
             cut = source.cut
             variables.append(

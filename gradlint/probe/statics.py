@@ -18,9 +18,9 @@ from gradlint.verdicts import Confirmation, Verdict
 
 def files_of(account: Account) -> list[str]:
     """The user's files that the run was seen in, in order."""
-    stacks = [call.asked for call in account.calls.values()]
-    stacks.extend(seen.made for seen in account.variables.values())
-    stacks.extend(layer.made for layer in account.layers)
+    stacks = [call.asked for call in account.gradients.calls.values()]
+    stacks.extend(seen.made for seen in account.variables.seen.values())
+    stacks.extend(layer.made for layer in account.layers.seen)
     names = {line.filename for stack in stacks for line in stack if is_users(line.filename)}
     return sorted(name for name in names if os.path.isfile(name) and name.endswith(".py"))
 

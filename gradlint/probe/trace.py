@@ -100,20 +100,20 @@ def _run(
 
     def step() -> None:
         account = watch.account
-        before = account.asks
+        before = account.gradients.count
         with tf.GradientTape() as tape:
             try:
                 target = fn(*args, **kwargs)
             except Exception as error:
                 raised.append(error)  # as it was raised: AutoGraph will make another one of it
                 raise
-        if account.asks > before:  # it is a training step
+        if account.gradients.count > before:  # it is a training step
             return
         # The name tells that it is none of the user's names for its parts (names.py).
         gradlint_sources = (
             reachable_variables(fn, [*args, *kwargs.values()]) if gradlint_listed is None else gradlint_listed
         )
-        account.expects_sources = True
+        account.variables.expects_sources = True
         tape.gradient(_target(tf, fn, target), gradlint_sources)
 
     problem: Exception | None = None

@@ -177,7 +177,7 @@ def _compared(name: str, variable: Any, old: Any, allowed: Any, watch: Watch) ->
     elif not allowed.any():
         verdict = Verdict.MOVED if moved.any() else Verdict.FLOWS
     first = tuple(int(axis[0]) for axis in np.nonzero(wrong)) if wrong.any() and old.shape else None
-    optimizer = watch.account.optimizer_of(min(identities(variable)))
+    optimizer = watch.account.variables.optimizer_of(min(identities(variable)))
     because = features_that_move(optimizer, variable) if wrong.any() else ()
     return VariableUpdate(
         name, verdict, int(old.size), int(moved.sum()), int((~allowed).sum()), int(wrong.sum()), first, because

@@ -1,0 +1,212 @@
+"""The variables that one watch saw: what optimizers got, what was masked and frozen, what moved all the same."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from gradlint.probe.names import identities, own_name
+from gradlint.probe.observations import MaskSeen, VariableSeen
+from gradlint.probe.places import Stack
+from gradlint.probe.value_cuts import numbers_of
+
+
+class Written(Protocol):
+    """Who knows what the program itself assigned to variables: the hub."""
+
+    writes: dict[int, int]
+    written_in_graphs: set[int]
+
+
+class VariableLog:
+    """Every variable, by the number of its resource."""
+
+    def __init__(self) -> None:
+        self.seen: dict[int, VariableSeen] = {}
+        self.updates = 0
+        """How often an optimizer was applied; in a compiled function only while it is traced."""
+        self.expects_sources = False
+        """Is an empty list of sources a fault? To ask for no gradients is odd; to give an optimizer none is wrong."""
+        self._objects: dict[int, Any] = {}
+        self._optimizers: dict[int, Any] = {}
+        self._started_update = False
+        self._written: Written | None = None
+
+    def made(self, variable: Any, stack: Stack) -> None:
+        """A tf.Variable or keras.Variable was made."""
+        try:
+            seen = self.of(variable)
+        except Exception:  # a Keras variable that is not built yet
+            return
+        seen.made = stack
+
+    def of(self, variable: Any) -> VariableSeen:
+        """What is known of this variable; it is met for the first time, perhaps."""
+        number = min(identities(variable))
+        seen = self.seen.get(number)
+        if seen is None or hasattr(variable, "path"):
+            name = own_name(variable) or (seen.name if seen is not None else "")
+            trainable = bool(getattr(variable, "trainable", False))
+            if seen is None:
+                seen = self.seen[number] = VariableSeen(name, trainable)
+            seen.name = name
+            self._objects[number] = variable
+        seen.trainable = bool(getattr(self._objects[number], "trainable", False))
+        return seen
+
+    def set_frozen(self, variable: Any, stack: Stack, written: Written) -> None:
+        """`trainable` of a variable was set to false."""
+        import tensorflow as tf
+
+        try:
+            seen = self.of(variable)
+            with tf.init_scope():
+                seen.value_at_freeze = _value(variable)
+        except Exception:  # not built yet: nothing to keep
+            return
+        seen.frozen_at = stack
+        self._written = written
+        seen.writes_at_freeze = self._count_writes(variable)
+
+    def _count_writes(self, variable: Any) -> int:
+        """How often the program itself assigned to it; what a compiled function assigns cannot be counted."""
+        assert self._written is not None
+        numbers = identities(variable)
+        if not numbers.isdisjoint(self._written.written_in_graphs):
+            return -1
+        return sum(self._written.writes.get(number, 0) for number in numbers)
+
+    def before_update(
+        self,
+        optimizer: Any,
+        gradients: list[Any],
+        variables: list[Any],
+        stack: Stack,
+        masks: list[tuple[int, Any, Any, Stack]],
+    ) -> None:
+        """An optimizer is about to be applied. `masks`: what the program made of gradients since the last update."""
+        import tensorflow as tf
+
+        if not self._started_update:
+            self._started_update = True
+            with tf.init_scope():
+                for number in list(self._objects):
+                    self._remember(number)
+        self.updates += 1
+        self.expects_sources = self.expects_sources or not gradients
+        for variable in variables:
+            seen = self.of(variable)
+            number = min(identities(variable))
+            if seen.value_at_update is None:
+                with tf.init_scope():
+                    self._remember(number)
+            if not seen.trainable and seen.value_when_frozen is None:
+                with tf.init_scope():
+                    seen.value_when_frozen = _value(variable)
+            elif seen.trainable:
+                self._compare_frozen(seen, variable)
+            seen.applied = True
+            seen.optimizer = type(optimizer).__name__
+            seen.applied_at = stack
+            self._optimizers[number] = optimizer
+        if tf.executing_eagerly():
+            for variable, gradient in zip(variables, gradients, strict=False):
+                number = min(identities(variable))
+                self._note_mask(self.seen[number], variable, gradient, [m for m in masks if m[0] == number])
+
+    def _note_mask(
+        self, seen: VariableSeen, variable: Any, applied: Any, masks: list[tuple[int, Any, Any, Stack]]
+    ) -> None:
+        """Entries of the gradient were set to zero: they are to stay, as long as that goes on."""
+        for _, gradient, result, stack in masks:
+            before, after = numbers_of(gradient), numbers_of(result)
+            if before is None or after is None or after.shape != before.shape or not stack:
+                continue
+            masked = (after == 0) & (before != 0)
+            if not masked.any() or masked.all():
+                continue
+            if seen.mask is None:
+                value = _value(variable)
+                if value is None or value.shape != masked.shape:
+                    return
+                seen.mask = MaskSeen(stack[0], value, masked, after != 0)
+            seen.mask.masked = seen.mask.masked | masked
+            seen.mask.passed = seen.mask.passed | (after != 0)
+            seen.mask.updates += 1
+            got = numbers_of(applied)
+            if got is not None and got.shape == masked.shape and bool((got[masked] != 0).any()):
+                seen.mask.bypassed = True
+            return
+        if seen.mask is not None and not seen.mask.moved:
+            self._close_mask(seen, variable)
+            seen.mask = seen.mask if seen.mask.moved else None
+
+    def _close_mask(self, seen: VariableSeen, variable: Any) -> None:
+        mask, after = seen.mask, _value(variable)
+        if mask is None or mask.updates < 2 or after is None or after.shape != mask.masked.shape:
+            return
+        mask.moved = int(((after != mask.value) & mask.masked & ~mask.passed).sum())
+
+    def optimizer_of(self, number: int) -> Any:
+        """The optimizer that last got the variable of this number, or None."""
+        return self._optimizers.get(number)
+
+    def after_update(self, variables: list[Any]) -> None:
+        """An optimizer was applied to these."""
+        import tensorflow as tf
+
+        if tf.executing_eagerly():
+            for variable in variables:
+                seen = self.of(variable)
+                if not seen.trainable:
+                    self._compare_frozen(seen, variable)
+
+    def _compare_frozen(self, seen: VariableSeen, variable: Any) -> None:
+        """Did it move since an optimizer got it while frozen? Then start anew."""
+        import tensorflow as tf
+
+        before, seen.value_when_frozen = seen.value_when_frozen, None
+        if before is None:
+            return
+        with tf.init_scope():
+            after = _value(variable)
+        if after is not None and after.shape == before.shape and bool((after != before).any()):
+            seen.moved_when_frozen = True
+
+    def _remember(self, number: int) -> None:
+        seen = self.seen[number]
+        value = _value(self._objects[number])
+        if value is not None:
+            seen.value_at_update = value
+
+    def _compare_since_freeze(self, seen: VariableSeen, variable: Any) -> None:
+        """Frozen, written by no line of the program since, and yet another: a compiled step went on training it."""
+        after = _value(variable)
+        if bool(getattr(variable, "trainable", True)) or after is None or after.shape != seen.value_at_freeze.shape:
+            return
+        if seen.applied and self._count_writes(variable) == seen.writes_at_freeze >= 0:
+            seen.moved_when_frozen = seen.moved_when_frozen or bool((after != seen.value_at_freeze).any())
+
+    def close(self) -> None:
+        """Say what moved until the end."""
+        for number, seen in self.seen.items():
+            if not bool(getattr(self._objects[number], "trainable", True)):
+                self._compare_frozen(seen, self._objects[number])
+            if seen.mask is not None and not seen.mask.moved:
+                self._close_mask(seen, self._objects[number])
+            if seen.value_at_freeze is not None:
+                self._compare_since_freeze(seen, self._objects[number])
+            if seen.value_at_update is None:
+                continue
+            after = _value(self._objects[number])
+            if after is None or after.shape != seen.value_at_update.shape:
+                continue
+            same = after == seen.value_at_update
+            seen.moved = not bool(same.all())
+
+
+def _value(variable: Any) -> Any:
+    try:
+        value = variable.numpy()
+    except Exception:  # made in a graph, or not built yet: nothing to compare
+        return None
+    return value if getattr(value, "dtype", None) is not None and value.dtype.kind in "fciub" else None
