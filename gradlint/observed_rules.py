@@ -268,3 +268,17 @@ PARTIAL_ZERO = register_run_rule(
     - README, "The probe"
     """,
 )
+
+OBSERVED = frozenset(
+    each.code
+    for each in (
+        NONE_GRADIENT,
+        ZERO_GRADIENT,
+        NAN_GRADIENT,
+        UNTRAINED_VARIABLE,
+        FROZEN_MOVED,
+        EMPTY_SOURCES,
+        UNOBSERVED,
+        PARTIAL_ZERO,
+    )
+)

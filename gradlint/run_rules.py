@@ -172,6 +172,10 @@ INTERNAL_ERROR = register_run_rule(
 )
 
 #: A file that was not judged must never look clean, so `--select` does not switch these off; `--ignore` does.
+#: Findings of these say something of a file or a comment, and nothing that a run of the program could confirm.
+ABOUT_FILES = frozenset(
+    each.code for each in (SYNTAX_ERROR, UNREADABLE_FILE, UNUSED_SUPPRESSION, INVALID_SUPPRESSION, INTERNAL_ERROR)
+)
 ALWAYS_SELECTED = frozenset({SYNTAX_ERROR.code, UNREADABLE_FILE.code, INTERNAL_ERROR.code})
 
 START = Place(1, 1, 1, 1)

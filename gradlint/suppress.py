@@ -17,6 +17,7 @@ import tokenize
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from gradlint.observed_rules import OBSERVED
 from gradlint.rule import Finding, Place
 from gradlint.run_rules import INVALID_SUPPRESSION, UNUSED_SUPPRESSION, invalid_suppression, unused_suppression
 from gradlint.selection import find_rule, no_such_rule
@@ -26,8 +27,10 @@ _IGNORE = re.compile(r"ignore\s*\[([^\]]*)\]")
 _WORD = re.compile(r"[^\s,]+")
 _NOQA = re.compile(r"#\s*noqa(?!\w)(?:\s*:\s*(?P<codes>[A-Z]+\d+(?:(?:\s*,\s*|\s+)[A-Z]+\d+)*))?", re.IGNORECASE)
 _BLANK = frozenset({tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT})
-#: They speak about comments, so they are suppressed in a second round, and never count as unused.
+#: They speak about comments, so they are suppressed in a second round.
 _ABOUT_COMMENTS = frozenset({UNUSED_SUPPRESSION.code, INVALID_SUPPRESSION.code})
+#: Whether they silence nothing is not to be told: the first speak about comments, the others appear in runs alone.
+_NEVER_UNUSED = _ABOUT_COMMENTS | OBSERVED
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +103,7 @@ def apply_suppressions(
     unused = [
         unused_suppression(entry.word, entry.place, suppressions.filename)
         for entry in suppressions.entries
-        if entry not in used and not entry.is_noqa and entry.code in selected and entry.code not in _ABOUT_COMMENTS
+        if entry not in used and not entry.is_noqa and entry.code in selected and entry.code not in _NEVER_UNUSED
     ]
     about = [finding for finding in (*unused, *suppressions.invalid) if finding.code in selected]
     explicit = [entry for entry in suppressions.entries if entry.code in _ABOUT_COMMENTS]

@@ -46,9 +46,11 @@ print("done")
 """
 
 
-def probe(folder: Path, *options: str) -> tuple[subprocess.CompletedProcess[str], list[dict[str, Any]]]:
+def probe(
+    folder: Path, *options: str, program: str = PROGRAM
+) -> tuple[subprocess.CompletedProcess[str], list[dict[str, Any]]]:
     """The command as a process, and its findings."""
-    (folder / "train.py").write_text(PROGRAM)
+    (folder / "train.py").write_text(program)
     report = folder / "report.json"
     done = subprocess.run(
         [sys.executable, "-m", "gradlint", "probe", "--output-format", "json", "-o", str(report), *options, "train.py"],
@@ -83,3 +85,18 @@ def test_the_run_alone_finds_the_same_places(tmp_path: Path) -> None:
         ("GL701", 9, "non-differentiable"),
         ("GL702", 21, "saturated"),
     ]
+
+
+def test_what_only_a_run_shows_can_be_suppressed_and_is_not_called_unused_before(tmp_path: Path) -> None:
+    comment = "  # gradlint: ignore[zero-gradient]"
+    _, findings = probe(tmp_path, program=PROGRAM.replace("bound))\n", f"bound)){comment}\n"))
+    done = subprocess.run(
+        [sys.executable, "-m", "gradlint", "check", "--output-format", "json", "train.py"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert [f["code"] for f in findings] == ["GL202", "GL202"]
+    assert [f["code"] for f in json.loads(done.stdout)] == ["GL202", "GL202"]

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from gradlint import probe
-from gradlint.rule import Finding
+from gradlint.rule import Finding, Severity
 from gradlint.verdicts import Cause, Verdict
 from support import run_process
 
@@ -549,6 +549,62 @@ def test_masked_entries_stay_under_sgd_and_under_adam_from_the_start(make: Calla
     assert (entry.first, entry.because) == (None, ())
     report.assert_frozen()
     report.assert_moved()
+
+
+def update_with(optimizer: Any, w: Any, *, compiled: bool, masks_gradient: bool) -> Callable[[], None]:
+    """A step in which two of four entries get no gradient: masked after the tape, or in the loss itself."""
+    mask = tf.constant(MASK, tf.float32)
+    optimizer.build([w])
+
+    def step() -> None:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(w**2 if masks_gradient else w**2 * mask)
+        (gradient,) = tape.gradient(loss, [w])
+        if masks_gradient:
+            gradient = gradient * mask
+        optimizer.apply([tf.clip_by_norm(gradient, 1.0)], [w])
+
+    return tf.function(step) if compiled else step
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_entries_that_the_program_masks_and_decay_moves_are_an_error_at_the_mask(compiled: bool) -> None:
+    w = tf.Variable([1.0, 2.0, 4.0, 5.0], name="w")
+    with probe.watch() as seen:
+        step = update_with(keras.optimizers.SGD(0.1, weight_decay=0.01), w, compiled=compiled, masks_gradient=True)
+        for _ in range(3):
+            step()
+
+    (finding,) = [each for each in seen.report.findings if each.verdict is Verdict.FROZEN_MOVED]
+    assert (finding.severity, finding.variables) == (Severity.ERROR, ("w",))
+    assert "2 entries that are masked in every update changed, as weight decay of SGD moved" in finding.message
+    with open(__file__) as here:
+        assert here.readlines()[finding.place.row - 1].strip() == "gradient = gradient * mask"
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_entries_without_a_gradient_that_decay_moves_are_a_hint(compiled: bool) -> None:
+    w = tf.Variable([1.0, 2.0, 4.0, 5.0], name="w")
+    with probe.watch() as seen:
+        step = update_with(keras.optimizers.SGD(0.1, weight_decay=0.01), w, compiled=compiled, masks_gradient=False)
+        for _ in range(3):
+            step()
+
+    (finding,) = [each for each in seen.report.findings if each.verdict is Verdict.FROZEN_MOVED]
+    assert (finding.severity, finding.variables) == (Severity.INFO, ("w",))
+    assert finding.message == "2 entries move in `w` whose gradient was zero at every update, by weight decay of SGD"
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("masks_gradient", [False, True])
+def test_masked_entries_that_stay_are_no_finding(compiled: bool, masks_gradient: bool) -> None:
+    w = tf.Variable([1.0, 2.0, 4.0, 5.0], name="w")
+    with probe.watch() as seen:
+        step = update_with(keras.optimizers.SGD(0.1), w, compiled=compiled, masks_gradient=masks_gradient)
+        for _ in range(3):
+            step()
+
+    assert [each for each in seen.report.findings if each.verdict is Verdict.FROZEN_MOVED] == []
 
 
 def test_a_variable_that_no_step_moves_is_told_by_name() -> None:

@@ -23,7 +23,7 @@ class Account:
         self.unobserved: list[Stack] = []
         self.ran: set[Stack] = set()
         """Where ops ran eagerly; known at the end."""
-        self.variables = VariableLog()
+        self.variables = VariableLog(entries=entries)
         self.layers = LayerLog()
         self.gradients = GradientLog(self.variables, self.note, entries=entries)
         self._lock = threading.RLock()
@@ -52,5 +52,5 @@ class Account:
     def close(self) -> None:
         """Read what the graphs noted; say where zeros come from, and what moved."""
         self.gradients.close()
-        self.variables.close()
+        self.variables.close(self.gradients.entries_by_variable())
         self.layers.close()

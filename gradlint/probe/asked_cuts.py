@@ -13,6 +13,7 @@ from typing import Any
 
 from gradlint.probe.cuts import READS, CutFound, Question, cause_of, passes_nothing, source_read
 from gradlint.probe.dataflow import CAPTURE, Op, Slice, is_float, of_graph, slice_between
+from gradlint.probe.passing import having_gradients
 from gradlint.probe.private_api import body_of, tensor_id
 
 _MOST_ASKED = 4000
@@ -65,12 +66,9 @@ def _cuts_towards(found: Slice, targets: Sequence[Any], ask: Ask, tensors: dict[
     """The cutting ops from the target back to the source, one behind the other."""
     cuts: list[Op] = []
     for _ in range(8):
-        wanted = {tensor_id(target) for target in targets}
-        others = [number for number in tensors if number not in wanted]
-        answers = ask(targets, [tensors[number] for number in others])
-        if answers is None:
+        having = _having(found, targets, ask, tensors)
+        if having is None:
             break
-        having = wanted | {number for number, answer in zip(others, answers, strict=True) if answer is not None}
         op = frontier(found, having)
         if op is None or op in cuts:
             break
@@ -82,6 +80,19 @@ def _cuts_towards(found: Slice, targets: Sequence[Any], ask: Ask, tensors: dict[
                 cuts.append(earlier)
             break
     return cuts
+
+
+def _having(found: Slice, targets: Sequence[Any], ask: Ask, tensors: dict[int, Any]) -> set[int] | None:
+    """The numbers of the tensors that get a gradient from the targets, the targets among them."""
+    wanted = {tensor_id(target) for target in targets}
+    by_parts = having_gradients(found, wanted)
+    if by_parts is not None:
+        return by_parts
+    others = [number for number in tensors if number not in wanted]
+    answers = ask(targets, [tensors[number] for number in others])
+    if answers is None:
+        return None
+    return wanted | {number for number, answer in zip(others, answers, strict=True) if answer is not None}
 
 
 def _first_loss(found: Slice, until: Op, tensors: dict[int, Any]) -> Op | None:

@@ -20,6 +20,7 @@ from gradlint.probe.observations import GradientCall, SourceSeen, VariableSeen
 from gradlint.probe.places import Line, Stack, lines_of_graph
 from gradlint.probe.sightings import Sightings
 from gradlint.rule import Finding
+from gradlint.run_rules import ABOUT_FILES
 from gradlint.verdicts import Confirmation, Verdict
 
 _OF_GRADIENTS = {
@@ -109,7 +110,7 @@ def _ends(call: GradientCall) -> Iterator[Line]:
 
 
 def _judge(finding: Finding, run: _Run) -> Confirmation | None:
-    if finding.code.startswith("GL0"):
+    if finding.code in ABOUT_FILES:
         return None
     match finding.verdict:
         case Verdict.NONE | Verdict.ZERO | Verdict.NAN:

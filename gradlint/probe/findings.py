@@ -220,14 +220,20 @@ def _unobserved(account: Account) -> Iterator[Finding]:
 
 def _about_updates(account: Account) -> Iterator[Finding]:
     frozen: dict[tuple[object, ...], list[VariableSeen]] = {}
+    drifting: dict[tuple[object, ...], list[VariableSeen]] = {}
     for seen in account.variables.seen.values():
         if seen.mask is not None and seen.mask.moved:
             yield _masked(seen, seen.mask)
         if seen.moved_when_frozen and (seen.applied_at or seen.made):
             at = (seen.applied_at or seen.made)[0]
             frozen.setdefault((at.filename, at.row), []).append(seen)
+        elif seen.moved_without_gradient and seen.applied_at:
+            at = seen.applied_at[0]
+            drifting.setdefault((at.filename, at.row), []).append(seen)
     for group in frozen.values():
         yield _frozen(group)
+    for group in drifting.values():
+        yield _drifting(group)
     if account.variables.updates:
         yield from _about_layers(account)
 
@@ -237,7 +243,7 @@ def _masked(seen: VariableSeen, mask: MaskSeen) -> Finding:
     why = (
         f"{seen.optimizer} got a gradient that is not masked there"
         if mask.bypassed
-        else f"{seen.optimizer} moves entries whose gradient is zero, or they are written elsewhere"
+        else f"{' and '.join(seen.features) or seen.optimizer} moved entries whose gradient is zero"
     )
     finding = Finding(
         mask.line.place,
@@ -262,6 +268,24 @@ def _frozen(group: list[VariableSeen]) -> Finding:
         trace=tuple(_steps(steps, line.filename)),
         verdict=Verdict.FROZEN_MOVED,
         variables=tuple(names),
+    )
+    return observed(observed_rules.FROZEN_MOVED, finding, line)
+
+
+def _drifting(group: list[VariableSeen]) -> Finding:
+    """Embeddings and dead units do that in correct programs."""
+    first, line = group[0], group[0].applied_at[0]
+    names = [seen.name for seen in group]
+    count = sum(seen.moved_without_gradient for seen in group)
+    entries = "1 entry moves" if count == 1 else f"{count} entries move"
+    because = f", by {' and '.join(first.features)}" if first.features else ""
+    finding = Finding(
+        line.place,
+        f"{entries} in {_listed(names)} whose gradient was zero at every update{because}",
+        trace=tuple(_steps([*_made(first), *_applied(first)], line.filename)),
+        verdict=Verdict.FROZEN_MOVED,
+        variables=tuple(names),
+        severity=Severity.INFO,
     )
     return observed(observed_rules.FROZEN_MOVED, finding, line)
 

@@ -9,7 +9,6 @@ from typing import Any
 from gradlint.probe.cuts import KnownCuts, Question
 from gradlint.probe.dataflow import Op
 from gradlint.probe.intermediates import Intermediates
-from gradlint.probe.names import identities
 from gradlint.probe.places import Stack
 from gradlint.probe.private_api import tensor_id
 from gradlint.probe.tapes import TapeSeen
@@ -23,6 +22,8 @@ class GradientAsked:
     tape: TapeSeen
     targets: tuple[Any, ...]
     sources: list[Any]
+    numbers: list[frozenset[int]]
+    """Per source, what tells it from all others (`names.identities`)."""
     gradients: list[Any]
     names: list[str]
     made: list[Stack]
@@ -41,15 +42,6 @@ class GradientAsked:
     """Not a Jacobian, whose entries are not those of the source."""
     _ops: list[Op] | None = None
     _known: dict[Any, KnownCuts] = field(default_factory=dict)
-
-    _numbers: list[frozenset[int]] | None = None
-
-    @property
-    def numbers(self) -> list[frozenset[int]]:
-        """Per source, what tells it from all others."""
-        if self._numbers is None:
-            self._numbers = [identities(source) for source in self.sources]
-        return self._numbers
 
     def number(self, place: int) -> int:
         """Of the source at this place."""

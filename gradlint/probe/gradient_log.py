@@ -13,6 +13,7 @@ from gradlint.probe.gradient_asked import GradientAsked
 from gradlint.probe.names import own_name
 from gradlint.probe.none_cuts import why_none
 from gradlint.probe.observations import GradientCall, SourceSeen
+from gradlint.probe.private_api import tensor_id
 from gradlint.probe.value_cuts import numbers_of, why_by_value, why_nan, why_zero
 from gradlint.probe.variable_log import VariableLog
 from gradlint.verdicts import Verdict
@@ -36,6 +37,8 @@ class GradientLog:
         self.calls: dict[Any, GradientCall] = {}
         self.graphs: dict[int, Any] = {}
         """The graphs in which gradients were asked for."""
+        self.given: set[int] = set()
+        """The numbers of gradients that tapes returned in graphs."""
         self._variables = variables
         self._note = note
         self._entries = entries
@@ -66,9 +69,9 @@ class GradientLog:
         call.is_empty = not asked.sources
         call.fills_unconnected = call.fills_unconnected or asked.filled
         call.steps += 1
-        for source in asked.sources:
-            if hasattr(source, "trainable"):
-                self._variables.of(source).asked = True
+        for place, source in enumerate(asked.sources):
+            if asked.is_variable(place):
+                self._variables.of(source, asked.number(place)).asked = True
         if asked.graph is not None:
             self.graphs[id(asked.graph)] = asked.graph
         if asked.in_old_graph:
@@ -145,6 +148,7 @@ class GradientLog:
 
     def _asked_in_graph(self, asked: GradientAsked, call: GradientCall, key: Any) -> bool:
         bad = False
+        self.given.update(tensor_id(gradient) for gradient in asked.gradients if gradient is not None)
         for place, (gradient, seen) in enumerate(zip(asked.gradients, call.sources, strict=True)):
             if gradient is None:
                 seen.steps, seen.none = max(seen.steps, 1), 1  # a graph is traced more than once
@@ -207,6 +211,16 @@ class GradientLog:
                 self._note(f"the cut of `{seen.name}` could not be searched ({type(error).__name__}: {error})")
         self._questions.clear()
         self._forgive_skipped_steps()
+
+    def entries_by_variable(self) -> dict[int, Any]:
+        """Per variable, by its number, the entries (NumPy, bool) that ever got anything but zero from a tape."""
+        found: dict[int, Any] = {}
+        for seen in (each for call in self.calls.values() for each in call.sources if each.is_variable):
+            if seen.ever is not None:
+                before = found.get(seen.number)
+                same = before is not None and before.shape == seen.ever.shape
+                found[seen.number] = seen.ever | before if same else seen.ever
+        return found
 
     def _forgive_skipped_steps(self) -> None:
         """A LossScaleOptimizer tries large scales and leaves out the steps that overflow: that is how it works.

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from gradlint.probe.account import Account
-from gradlint.probe.names import identities
 from gradlint.probe.places import Stack
 from gradlint.probe.private_api import handles_of, tensor_id
 from gradlint.probe.recorder import Recorder
@@ -87,12 +86,9 @@ class HubState:
         except Exception:  # not built yet
             return
 
-    def where_made(self, source: Any) -> Stack:
-        """The user's lines that made a variable, () when it was made before the watch."""
-        for number in identities(source) if hasattr(source, "dtype") else ():
-            if number in self.made:
-                return self.made[number]
-        return ()
+    def where_made(self, numbers: Iterable[int]) -> Stack:
+        """The user's lines that made the variable of one of these numbers, () when it was made before the watch."""
+        return next((self.made[number] for number in numbers if number in self.made), ())
 
 
 def flat_parts(structure: Any) -> list[Any]:

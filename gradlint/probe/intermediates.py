@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from gradlint.probe.dataflow import Op, is_float
-from gradlint.probe.largest import largest_of
+from gradlint.probe.magnitudes import largest_of
 from gradlint.probe.private_api import tensor_id
 
 Made = TypeVar("Made")

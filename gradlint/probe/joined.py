@@ -19,7 +19,7 @@ from gradlint.probe.statics import files_of, joined, judged_files
 from gradlint.rule import Finding, Severity
 from gradlint.selection import selected_codes
 from gradlint.suppress import apply_suppressions, may_hold_suppressions, read_suppressions
-from gradlint.verdicts import Confirmation
+from gradlint.verdicts import Confirmation, Origin
 
 
 @dataclass(slots=True)
@@ -94,10 +94,10 @@ def _by_file(findings: Sequence[Finding], settings: Settings, static: dict[str, 
         here = [finding for finding in findings if finding.filename == name and finding.code in selected]
         text = _text(name)
         if may_hold_suppressions(text):
-            kept = apply_suppressions(
-                [finding for finding in here if finding.code.startswith("GL7")], read_suppressions(text, name), selected
-            )
-            here = [*(f for f in here if not f.code.startswith("GL7")), *(f for f in kept if f.code.startswith("GL7"))]
+            of_run = [finding for finding in here if finding.origin is Origin.RUN]  # `check_file` did the others
+            here = [finding for finding in here if finding.origin is not Origin.RUN]
+            kept = apply_suppressions(of_run, read_suppressions(text, name), selected)
+            here += [finding for finding in kept if finding.origin is Origin.RUN]
         here.sort(key=lambda finding: (finding.place.row, finding.place.column, finding.code))
         results.append(FileResult(name, tuple(here), (), excerpts_of(text, here), True))
     return results

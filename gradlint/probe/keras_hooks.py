@@ -136,7 +136,9 @@ class KerasHooks:
         with self._hub.at_work():
             stack = here()
             for account in list(self._hub.accounts):
-                account.variables.before_update(optimizer, gradients, variables, stack, masks)
+                account.variables.before_update(
+                    optimizer, gradients, variables, stack, masks, self._hub, account.gradients.given
+                )
         self._hub.applying = True
         recorder.pause()
         try:

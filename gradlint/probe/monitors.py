@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gradlint.probe.intermediates import ROUNDING, Intermediates, look_when, made_outside
-from gradlint.probe.largest import largest_of
+from gradlint.probe.magnitudes import largest_of, norms_of
 
 #: Entries of a gradient up to which each entry is followed, so that some of a variable can be told from all of it.
 MOST_ENTRIES = 200_000
@@ -35,7 +35,8 @@ _LOCK = threading.Lock()
 def monitored(key: Any, gradients: list[Any], intermediates: Intermediates | None, *, entries: bool) -> Monitor | None:
     """Have the graph that is being traced note the gradients; the same key, the same monitor.
 
-    A tf.function is traced a second time when its first call made variables.
+    Without `entries` the norm stands for the largest entry too, which is never larger. A tf.function is traced a second
+    time when its first call made variables.
     """
     import tensorflow as tf
 
@@ -48,9 +49,10 @@ def monitored(key: Any, gradients: list[Any], intermediates: Intermediates | Non
             monitor = _MADE[key] = _make(tf, gradients, entries)
     places = [place for place, gradient in enumerate(gradients) if gradient is not None]
     values = [_values(tf, gradients[place]) for place in places]
-    biggest = largest_of(tf, values)
-    norms = tf.stack([_norm(tf, gradient) for gradient in values]) if entries else tf.zeros_like(biggest)
-    before = tf.gather(monitor.numbers, places)
+    norms = norms_of(tf, values)
+    biggest = largest_of(tf, values) if entries else norms
+    is_whole = len(present) == len(gradients)
+    before = monitor.numbers.read_value() if is_whole else tf.gather(monitor.numbers, places)
     runs, zeros, bad, first, largest, norm = tf.unstack(before, axis=1)
     runs += 1.0
     finite = tf.math.is_finite(biggest)
@@ -65,7 +67,9 @@ def monitored(key: Any, gradients: list[Any], intermediates: Intermediates | Non
         ],
         axis=1,
     )
-    monitor.numbers.assign(tf.tensor_scatter_nd_update(monitor.numbers, [[place] for place in places], after))
+    if not is_whole:
+        after = tf.tensor_scatter_nd_update(monitor.numbers, [[place] for place in places], after)
+    monitor.numbers.assign(after, read_value=False)
     for place, entries_now in zip(places, values, strict=True):
         ever = monitor.ever[place]
         if ever is not None and not hasattr(gradients[place], "indices"):
@@ -80,10 +84,6 @@ def monitored(key: Any, gradients: list[Any], intermediates: Intermediates | Non
 def _values(tf: Any, gradient: Any) -> Any:
     values = tf.convert_to_tensor(getattr(gradient, "values", gradient))
     return tf.abs(values) if values.dtype.is_complex else values
-
-
-def _norm(tf: Any, values: Any) -> Any:
-    return tf.sqrt(2.0 * tf.nn.l2_loss(tf.cast(values, tf.float32)))
 
 
 def _make(tf: Any, gradients: list[Any], entries: bool) -> Monitor:

@@ -40,7 +40,7 @@ class SourceSeen:
     nan: int = 0
     first_nan: int | None = None
     largest: float = 0.0
-    """The largest absolute entry of any step that was finite."""
+    """The largest absolute entry of any step that was finite; in compiled steps of large models the largest norm."""
     norm: float = 0.0
     """The Euclidean norm at the last step that was finite."""
     ever: Any = None
@@ -117,6 +117,11 @@ class VariableSeen:
     """Its value when an optimizer got it although its `trainable` was false."""
     moved_when_frozen: bool = False
     value_at_update: Any = None
+    writes_at_update: int = 0
+    moved_without_gradient: int = 0
+    """How many entries moved although optimizers got zero for them, each time; known at the end."""
+    features: tuple[str, ...] = ()
+    """What the optimizer does beside following the gradient."""
     optimizer: str = ""
     applied_at: Stack = ()
     frozen_at: Stack = ()

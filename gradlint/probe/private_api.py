@@ -100,6 +100,18 @@ def func_graph_class() -> Any:
     return importlib.import_module("tensorflow.python.framework.func_graph").FuncGraph
 
 
+def half_of_squares(values: Any) -> Any:
+    """`tf.nn.l2_loss` of a float32 tensor of a graph, made in half the time: without looking its definition up."""
+    import tensorflow as tf
+
+    try:
+        attributes = {"T": tf.compat.v1.AttrValue(type=tf.float32.as_datatype_enum)}
+        op = values.graph._create_op_internal("L2Loss", [values], [tf.float32], attrs=attributes)
+        return op.outputs[0]
+    except (AttributeError, TypeError, ValueError):
+        return tf.raw_ops.L2Loss(t=values)
+
+
 def self_test() -> list[str]:
     """What of the private API is missing under this TensorFlow: one sentence each, none when all is well."""
     import tensorflow as tf

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+from gradlint.probe.applied_entries import MASKING
 from gradlint.probe.dataflow import LEAVES, Op, is_float
 from gradlint.probe.names import identities
 from gradlint.probe.places import Stack, here, here_and_custom, variables_given_to_op
@@ -19,7 +20,6 @@ from gradlint.probe.tapes import recording
 MOST_OPS = 200_000
 MOST_BYTES = 1 << 30
 _MOST_FOLLOWED = 4096
-_MASKING = ("Mul", "Select", "SelectV2", "TensorScatterUpdate")
 
 
 class Recorder:
@@ -156,7 +156,7 @@ class Recorder:
                 continue
             if len(self.followed) < _MOST_FOLLOWED:
                 self.followed[op.outputs[0]] = variable
-            if op.kind in _MASKING and len(self.masks) < _MOST_FOLLOWED:
+            if op.kind in MASKING and len(self.masks) < _MOST_FOLLOWED:
                 self.masks.append((variable, tensor, made[0], op.stack))
 
     def _add(self, op: Op) -> None:

@@ -206,14 +206,16 @@ class TapeHooks:
         notes = tapes.seen(tape) if tape is not None else tapes.TapeSeen(0)
         watched = {tensor_id(v.handle) for v in tape.watched_variables() if hasattr(v, "handle")} if tape else set()
         frames = frames_here()
+        numbers = [identities(source) for source in flat]
         return GradientAsked(
             stack=here(),
             tape=notes,
             targets=targets,
             sources=flat,
             gradients=gradients,
-            names=[self._name(source, place, frames) for place, source in enumerate(flat)],
-            made=[self._hub.where_made(source) for source in flat],
+            numbers=numbers,
+            names=[self._name(source, min(numbers[place]), place, frames) for place, source in enumerate(flat)],
+            made=[self._hub.where_made(each) for each in numbers],
             watched=watched,
             in_graph=in_function,
             in_old_graph=graph is not None and not in_function,
@@ -225,11 +227,10 @@ class TapeHooks:
             replica=_replica(tf),
         )
 
-    def _name(self, source: Any, place: int, frames: list[Any]) -> str:
+    def _name(self, source: Any, number: int, place: int, frames: list[Any]) -> str:
         name = own_name(source)
         if name is not None:
             return name
-        number = min(identities(source)) if hasattr(source, "dtype") else id(source)
         if number not in self._names or not hasattr(source, "trainable"):
             self._names[number] = name_in(frames, source) or f"#{place}"
         return self._names[number]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import Any, Protocol
 
+from gradlint.probe.applied_entries import AppliedEntries
 from gradlint.probe.names import identities, own_name
 from gradlint.probe.observations import MaskSeen, VariableSeen
+from gradlint.probe.optimizer_features import features_that_move
 from gradlint.probe.places import Stack
 from gradlint.probe.value_cuts import numbers_of
 
@@ -20,7 +23,9 @@ class Written(Protocol):
 class VariableLog:
     """Every variable, by the number of its resource."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, entries: bool = True) -> None:
+        self.entries = AppliedEntries()
+        self._entries = entries
         self.seen: dict[int, VariableSeen] = {}
         self.updates = 0
         """How often an optimizer was applied; in a compiled function only while it is traced."""
@@ -39,9 +44,9 @@ class VariableLog:
             return
         seen.made = stack
 
-    def of(self, variable: Any) -> VariableSeen:
-        """What is known of this variable; it is met for the first time, perhaps."""
-        number = min(identities(variable))
+    def of(self, variable: Any, number: int | None = None) -> VariableSeen:
+        """What is known of this variable, of that number; it is met for the first time, perhaps."""
+        number = min(identities(variable)) if number is None else number
         seen = self.seen.get(number)
         if seen is None or hasattr(variable, "path"):
             name = own_name(variable) or (seen.name if seen is not None else "")
@@ -69,7 +74,8 @@ class VariableLog:
 
     def _count_writes(self, variable: Any) -> int:
         """How often the program itself assigned to it; what a compiled function assigns cannot be counted."""
-        assert self._written is not None
+        if self._written is None:
+            return -1
         numbers = identities(variable)
         if not numbers.isdisjoint(self._written.written_in_graphs):
             return -1
@@ -82,10 +88,17 @@ class VariableLog:
         variables: list[Any],
         stack: Stack,
         masks: list[tuple[int, Any, Any, Stack]],
+        written: Written,
+        given: Collection[int],
     ) -> None:
-        """An optimizer is about to be applied. `masks`: what the program made of gradients since the last update."""
+        """An optimizer is about to be applied.
+
+        `masks`: what the program made of gradients since the last update. `given`: the numbers of those that tapes
+        returned in graphs.
+        """
         import tensorflow as tf
 
+        self._written = written
         if not self._started_update:
             self._started_update = True
             with tf.init_scope():
@@ -106,11 +119,14 @@ class VariableLog:
                 self._compare_frozen(seen, variable)
             seen.applied = True
             seen.optimizer = type(optimizer).__name__
+            seen.features = features_that_move(optimizer, variable)
             seen.applied_at = stack
             self._optimizers[number] = optimizer
-        if tf.executing_eagerly():
-            for variable, gradient in zip(variables, gradients, strict=False):
-                number = min(identities(variable))
+        for variable, gradient in zip(variables, gradients, strict=False):
+            number = min(identities(variable))
+            if self._entries:
+                self.entries.note(number, gradient, given)
+            if tf.executing_eagerly():
                 self._note_mask(self.seen[number], variable, gradient, [m for m in masks if m[0] == number])
 
     def _note_mask(
@@ -177,6 +193,7 @@ class VariableLog:
         value = _value(self._objects[number])
         if value is not None:
             seen.value_at_update = value
+            seen.writes_at_update = self._count_writes(self._objects[number])
 
     def _compare_since_freeze(self, seen: VariableSeen, variable: Any) -> None:
         """Frozen, written by no line of the program since, and yet another: a compiled step went on training it."""
@@ -186,8 +203,8 @@ class VariableLog:
         if seen.applied and self._count_writes(variable) == seen.writes_at_freeze >= 0:
             seen.moved_when_frozen = seen.moved_when_frozen or bool((after != seen.value_at_freeze).any())
 
-    def close(self) -> None:
-        """Say what moved until the end."""
+    def close(self, of_tapes: Mapping[int, Any]) -> None:
+        """Say what moved until the end. `of_tapes`: per variable the entries that ever got a gradient from a tape."""
         for number, seen in self.seen.items():
             if not bool(getattr(self._objects[number], "trainable", True)):
                 self._compare_frozen(seen, self._objects[number])
@@ -200,8 +217,23 @@ class VariableLog:
             after = _value(self._objects[number])
             if after is None or after.shape != seen.value_at_update.shape:
                 continue
-            same = after == seen.value_at_update
-            seen.moved = not bool(same.all())
+            changed = after != seen.value_at_update
+            seen.moved = bool(changed.any())
+            if seen.moved and self._count_writes(self._objects[number]) == seen.writes_at_update >= 0:
+                self._note_without_gradient(seen, changed, of_tapes.get(number), number)
+
+    def _note_without_gradient(self, seen: VariableSeen, changed: Any, of_tape: Any, number: int) -> None:
+        """Entries that changed although every optimizer got zero for them, each time."""
+        ever = self.entries.ever(number, of_tape)
+        if ever is None or ever.shape != changed.shape:
+            return
+        changed = changed & ~ever
+        masked = int((changed & of_tape).sum()) if of_tape is not None and of_tape.shape == changed.shape else 0
+        stack = self.entries.masked_at.get(number, ())
+        if seen.mask is None and masked and stack and ever.any():
+            seen.mask = MaskSeen(stack[0], seen.value_at_update, ~ever, ever, moved=masked)
+        elif seen.mask is None:
+            seen.moved_without_gradient = int(changed.sum())
 
 
 def _value(variable: Any) -> Any:
