@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from gradlint import probe
-from gradlint.verdicts import Verdict
+from gradlint.verdicts import Cause, Verdict
 from support import Outcome, run_process
 
 tf = pytest.importorskip("tensorflow")
@@ -389,3 +389,45 @@ def test_a_report_file_that_cannot_be_written_is_an_error(tmp_path: Path) -> Non
 
     assert (outcome.exit_code, outcome.stdout) == (2, "ran\n")
     assert outcome.stderr == "gradlint: --output-file: nowhere/report.txt: no such file or directory\n"
+
+
+class Saved(tf.Module):  # type: ignore[misc,name-defined]
+    """A module whose training step can be exported: by its signature, or as it was called."""
+
+    def __init__(self, signature: Any) -> None:
+        super().__init__()
+        self.w = tf.Variable([1.0, 2.0], name="w")
+        self.u = tf.Variable([1.0, 2.0], name="u")
+        self.train = tf.function(self.step, input_signature=signature)
+
+    @tf.function(input_signature=[tf.TensorSpec([2])])  # type: ignore[untyped-decorator]
+    def __call__(self, x: Any) -> Any:
+        return tf.reduce_sum(self.w * x + tf.round(self.u))
+
+    def step(self, x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            loss = self(x)
+        self.w.assign_sub(0.1 * tape.gradient(loss, self.w))
+        return loss
+
+
+@pytest.mark.parametrize("signature", [[tf.TensorSpec([2])], None], ids=["by signature", "as called"])
+def test_what_was_traced_under_a_watch_can_be_saved_and_what_was_loaded_can_be_asked(
+    signature: Any, tmp_path: Path
+) -> None:
+    with probe.watch() as seen:
+        saved = Saved(signature)
+        for _ in range(2):
+            saved.train(tf.ones([2]))
+        tf.saved_model.save(saved, str(tmp_path))
+        loaded = tf.saved_model.load(str(tmp_path))
+        with tf.GradientTape() as tape:
+            loss = loaded(tf.ones([2]))
+        tape.gradient(loss, [loaded.w, loaded.u])
+        loaded.train(tf.ones([2]))
+
+    asked = seen.report.variables[-2:]
+    assert [(entry.path, entry.verdict) for entry in asked] == [("w", Verdict.FLOWS), ("u", Verdict.NONE)]
+    assert (asked[1].cause, asked[1].op) == (Cause.NON_DIFFERENTIABLE, "Round")
+    assert [finding.code for finding in seen.report.findings] == ["GL701", "GL707"]
+    assert seen.report.notes == ()

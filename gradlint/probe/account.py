@@ -10,6 +10,7 @@ from typing import Any
 from gradlint.probe.gradient_asked import GradientAsked
 from gradlint.probe.gradient_log import GradientLog
 from gradlint.probe.layer_log import LayerLog
+from gradlint.probe.own_variables import OwnVariables
 from gradlint.probe.places import Stack
 from gradlint.probe.variable_log import VariableLog
 
@@ -23,9 +24,10 @@ class Account:
         self.unobserved: list[Stack] = []
         self.ran: set[Stack] = set()
         """Where ops ran eagerly; known at the end."""
-        self.variables = VariableLog(entries=entries)
+        own = OwnVariables()
+        self.variables = VariableLog(own, entries=entries)
         self.layers = LayerLog()
-        self.gradients = GradientLog(self.variables, self.note, entries=entries)
+        self.gradients = GradientLog(self.variables, own, self.note, entries=entries)
         self._lock = threading.RLock()
         self._seen_functions: weakref.WeakSet[Any] = weakref.WeakSet()
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from gradlint.probe.intermediates import made_outside
+from gradlint.probe.own_variables import OwnVariables
 from gradlint.probe.places import Stack, of_graph_op
 from gradlint.probe.private_api import tensor_id
 from gradlint.probe.value_cuts import numbers_of
@@ -25,7 +25,8 @@ _MOST_VARIABLES = 60
 class AppliedEntries:
     """Per variable, by its number, the entries for which an optimizer got anything but zero."""
 
-    def __init__(self) -> None:
+    def __init__(self, own: OwnVariables) -> None:
+        self._own = own
         self.masked_at: dict[int, Stack] = {}
         """Where a compiled step masks the gradient of a variable."""
         self._eager: dict[int, Any] = {}
@@ -62,9 +63,7 @@ class AppliedEntries:
             if len(self._compiled) >= _MOST_VARIABLES:
                 self._unknown.add(number)
                 return
-            self._compiled[number] = made_outside(
-                lambda: tf.Variable(tf.zeros(shape, tf.bool), trainable=False, name="gradlint_applied")
-            )
+            self._compiled[number] = self._own.get(("applied", number), "applied", lambda: tf.zeros(shape, tf.bool))
         ever = self._compiled[number]
         ever.assign(tf.logical_or(ever, gradient != tf.zeros([], gradient.dtype)))
         mask = _mask_behind(gradient, given)

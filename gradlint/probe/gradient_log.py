@@ -13,6 +13,7 @@ from gradlint.probe.gradient_asked import GradientAsked
 from gradlint.probe.names import own_name
 from gradlint.probe.none_cuts import why_none
 from gradlint.probe.observations import GradientCall, SourceSeen
+from gradlint.probe.own_variables import OwnVariables
 from gradlint.probe.private_api import tensor_id
 from gradlint.probe.value_cuts import numbers_of, why_by_value, why_nan, why_zero
 from gradlint.probe.variable_log import VariableLog
@@ -31,7 +32,9 @@ _MOST_SOURCES = 60
 class GradientLog:
     """Every place that asked for gradients, and what it got."""
 
-    def __init__(self, variables: VariableLog, note: Callable[[str], None], *, entries: bool) -> None:
+    def __init__(
+        self, variables: VariableLog, own: OwnVariables, note: Callable[[str], None], *, entries: bool
+    ) -> None:
         self.count = 0
         """How often gradients were asked for; in a compiled function only while it is traced."""
         self.calls: dict[Any, GradientCall] = {}
@@ -40,6 +43,7 @@ class GradientLog:
         self.given: set[int] = set()
         """The numbers of gradients that tapes returned in graphs."""
         self._variables = variables
+        self._own = own
         self._note = note
         self._entries = entries
         self._monitors: dict[Any, tuple[GradientCall, monitors.Monitor]] = {}
@@ -156,11 +160,11 @@ class GradientLog:
                 self._explain(asked, place, seen, key, why_none)
             elif asked.has_tape:
                 self._questions.append((seen, asked, place))
-        monitor_key = (id(self), key, asked.replica)
+        monitor_key = (key, asked.replica)
         try:
             is_small = len(asked.gradients) <= _MOST_SOURCES
             monitor = monitors.monitored(
-                monitor_key, asked.gradients, asked.intermediates, entries=self._entries and is_small
+                self._own, monitor_key, asked.gradients, asked.intermediates, entries=self._entries and is_small
             )
         except Exception as error:
             self._note(f"gradients in a compiled graph could not be followed ({type(error).__name__}: {error})")

@@ -7,16 +7,14 @@ graphs are left alone: there it would cost memory.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from gradlint.probe.dataflow import Op, is_float
 from gradlint.probe.magnitudes import largest_of
+from gradlint.probe.own_variables import OwnVariables
 from gradlint.probe.private_api import tensor_id
-
-Made = TypeVar("Made")
 
 MOST_OPS = 1500
 MOST_TENSORS = 300
@@ -52,9 +50,6 @@ class Intermediates:
         }
 
 
-_VARIABLES: dict[Any, Any] = {}
-
-
 def between(sources: Sequence[int], targets: Sequence[int], ops: list[Op], *, most: int | None) -> Intermediates | None:
     """The float tensors that lie between, when there are not too many."""
     ahead = set(sources)
@@ -77,29 +72,12 @@ def between(sources: Sequence[int], targets: Sequence[int], ops: list[Op], *, mo
     return Intermediates(ops, found[::-1])
 
 
-def made_outside(make: Callable[[], Made]) -> Made:
-    """What `make` makes in a thread of its own, where no function is traced and no strategy is in scope.
-
-    A function that is traced anew may make no variables, not even in `tf.init_scope`; other threads know nothing of it.
-    """
-    made: list[Made] = []
-    thread = threading.Thread(target=lambda: made.append(make()))
-    thread.start()
-    thread.join()
-    return made[0]
-
-
-def look_when(needed: Any, intermediates: Intermediates, key: Any) -> None:
+def look_when(own: OwnVariables, needed: Any, intermediates: Intermediates, key: Any) -> None:
     """Have the graph look at the tensors in steps in which `needed` (a bool tensor) is true."""
     import tensorflow as tf
 
     count = len(intermediates.tensors)
-    variable = _VARIABLES.get((key, count))
-    if variable is None:
-        variable = made_outside(
-            lambda: tf.Variable(tf.fill([count, 3], -1.0), trainable=False, name="gradlint_intermediates")
-        )
-        _VARIABLES[key, count] = variable
+    variable = own.get((*key, "between", count), "intermediates", lambda: tf.fill([count, 3], -1.0))
     intermediates.numbers = variable
 
     def look() -> Any:

@@ -46,11 +46,11 @@ class LayerLog:
         seen.called += 1
         if not seen.variables:
             try:
-                own = [variable for variable in layer.trainable_variables if hasattr(variable, "path")]
+                own = list(layer.trainable_variables)
                 if not all(handles_of(variable) for variable in own):  # a symbolic call: nothing is made yet
                     return
                 seen.variables = tuple(min(identities(variable)) for variable in own)
-            except Exception:  # not built, or not Keras 3
+            except Exception:  # not built
                 return
         if outermost is not None and seen.variables and (id(outermost), id(seen)) not in self._called_by:
             self._called_by.add((id(outermost), id(seen)))

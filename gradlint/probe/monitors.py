@@ -6,12 +6,12 @@ how often it ran, how often all was zero, how often something was not finite, th
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass, field
 from typing import Any
 
-from gradlint.probe.intermediates import ROUNDING, Intermediates, look_when, made_outside
+from gradlint.probe.intermediates import ROUNDING, Intermediates, look_when
 from gradlint.probe.magnitudes import largest_of, norms_of
+from gradlint.probe.own_variables import OwnVariables
 
 #: Entries of a gradient up to which each entry is followed, so that some of a variable can be told from all of it.
 MOST_ENTRIES = 200_000
@@ -28,11 +28,9 @@ class Monitor:
     """Per source a tf.Variable of its shape: was the entry ever not zero? None for those that are too large."""
 
 
-_MADE: dict[Any, Monitor] = {}
-_LOCK = threading.Lock()
-
-
-def monitored(key: Any, gradients: list[Any], intermediates: Intermediates | None, *, entries: bool) -> Monitor | None:
+def monitored(
+    own: OwnVariables, key: Any, gradients: list[Any], intermediates: Intermediates | None, *, entries: bool
+) -> Monitor | None:
     """Have the graph that is being traced note the gradients; the same key, the same monitor.
 
     Without `entries` the norm stands for the largest entry too, which is never larger. A tf.function is traced a second
@@ -43,10 +41,11 @@ def monitored(key: Any, gradients: list[Any], intermediates: Intermediates | Non
     present = [gradient for gradient in gradients if gradient is not None]
     if not present:
         return None
-    with _LOCK:
-        monitor = _MADE.get(key)
-        if monitor is None:
-            monitor = _MADE[key] = _make(tf, gradients, entries)
+    count = len(gradients)
+    monitor = Monitor(
+        own.get((*key, count), "monitor", lambda: tf.zeros([count, _FIELDS])),
+        [_entries(tf, own, (*key, place), gradient) if entries else None for place, gradient in enumerate(gradients)],
+    )
     places = [place for place, gradient in enumerate(gradients) if gradient is not None]
     values = [_values(tf, gradients[place]) for place in places]
     norms = norms_of(tf, values)
@@ -77,7 +76,7 @@ def monitored(key: Any, gradients: list[Any], intermediates: Intermediates | Non
     if intermediates is not None and intermediates.gradients:
         # The first step that is not finite, and every zero until then.
         needed = tf.reduce_any(tf.logical_not(finite) | (biggest <= ROUNDING)) & tf.reduce_all(bad == 0.0)
-        look_when(needed, intermediates, key)
+        look_when(own, needed, intermediates, key)
     return monitor
 
 
@@ -86,20 +85,12 @@ def _values(tf: Any, gradient: Any) -> Any:
     return tf.abs(values) if values.dtype.is_complex else values
 
 
-def _make(tf: Any, gradients: list[Any], entries: bool) -> Monitor:
-    def make() -> Monitor:
-        numbers = tf.Variable(tf.zeros([len(gradients), _FIELDS]), trainable=False, name="gradlint_monitor")
-        return Monitor(numbers, [_entries(tf, gradient) if entries else None for gradient in gradients])
-
-    return made_outside(make)
-
-
-def _entries(tf: Any, gradient: Any) -> Any:
+def _entries(tf: Any, own: OwnVariables, key: Any, gradient: Any) -> Any:
     if gradient is None or hasattr(gradient, "indices") or not gradient.shape.is_fully_defined():
         return None
     if gradient.shape.num_elements() > MOST_ENTRIES:
         return None
-    return tf.Variable(tf.zeros(gradient.shape, tf.bool), trainable=False, name="gradlint_entries")
+    return own.get((*key, "entries"), "entries", lambda: tf.zeros(gradient.shape, tf.bool))
 
 
 def read(monitor: Monitor) -> list[list[float]] | None:

@@ -100,6 +100,17 @@ def func_graph_class() -> Any:
     return importlib.import_module("tensorflow.python.framework.func_graph").FuncGraph
 
 
+def is_loaded_step(function: Any) -> bool:
+    """Is it a function of a SavedModel that writes variables? What it does was traced when it was saved."""
+    graphs = [getattr(each, "graph", None) for each in getattr(function, "concrete_functions", ())]
+    return any(
+        "Assign" in op.type or "ResourceApply" in op.type
+        for graph in graphs
+        if graph is not None
+        for op in graph.get_operations()
+    )
+
+
 def half_of_squares(values: Any) -> Any:
     """`tf.nn.l2_loss` of a float32 tensor of a graph, made in half the time: without looking its definition up."""
     import tensorflow as tf

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 from gradlint.probe.hub_state import HubState, flat_parts
+from gradlint.probe.own_variables import PREFIX
 from gradlint.probe.patches import Patches
 from gradlint.probe.places import here
-from gradlint.probe.private_api import classes, tensor_id
+from gradlint.probe.private_api import classes, is_loaded_step, tensor_id
 
 _LEAVING = ("numpy", "__array__", "__float__", "__int__", "__bool__", "__index__", "__iter__", "tolist")
 _WRITES = (
@@ -38,6 +39,7 @@ class TensorHooks:
         patches.replace(sys.modules["tensorflow"], "numpy_function", self._wrap_numpy_function)
         for method in _LEAVING:
             patches.replace(kinds.get("eager"), method, self._wrap_leaving)
+        patches.replace(sys.modules["tensorflow"].saved_model, "save", self._wrap_save)
         for name in ("variable", "lifted"):
             patches.replace(kinds.get(name), "__init__", self._wrap_variable)
         for method in _WRITES:
@@ -62,7 +64,7 @@ class TensorHooks:
 
         def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
             original(self, *args, **kwargs)
-            if not hub.busy and not str(getattr(self, "name", "")).startswith("gradlint_"):
+            if not hub.busy and not str(getattr(self, "name", "")).startswith(PREFIX):
                 stack = here()
                 hub.note_made(self, stack)
                 for account in list(hub.accounts):
@@ -81,6 +83,18 @@ class TensorHooks:
             return original(*args, **kwargs)
 
         return numpy_function
+
+    def _wrap_save(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """What is traced to be saved is not looked at: a SavedModel may hold no variable that came in meanwhile."""
+
+        def save(*args: Any, **kwargs: Any) -> Any:
+            was_busy, self._hub.busy = self._hub.busy, True
+            try:
+                return original(*args, **kwargs)
+            finally:
+                self._hub.busy = was_busy
+
+        return save
 
     def _wrap_write(self, original: Callable[..., Any]) -> Callable[..., Any]:
         hub = self._hub
@@ -101,7 +115,7 @@ class TensorHooks:
                 return original(function, *args, **kwargs)
             before = _traces(function)
             result = original(function, *args, **kwargs)
-            traced = _traces(function) != before
+            traced = _traces(function) != before and not is_loaded_step(function)
             for account in list(self._hub.accounts):
                 account.function_called(function, traced=traced, stack=here)
             return result

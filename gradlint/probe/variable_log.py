@@ -9,6 +9,7 @@ from gradlint.probe.applied_entries import AppliedEntries
 from gradlint.probe.names import identities, own_name
 from gradlint.probe.observations import MaskSeen, VariableSeen
 from gradlint.probe.optimizer_features import features_that_move
+from gradlint.probe.own_variables import OwnVariables
 from gradlint.probe.places import Stack
 from gradlint.probe.value_cuts import numbers_of
 
@@ -23,8 +24,8 @@ class Written(Protocol):
 class VariableLog:
     """Every variable, by the number of its resource."""
 
-    def __init__(self, *, entries: bool = True) -> None:
-        self.entries = AppliedEntries()
+    def __init__(self, own: OwnVariables, *, entries: bool = True) -> None:
+        self.entries = AppliedEntries(own)
         self._entries = entries
         self.seen: dict[int, VariableSeen] = {}
         self.updates = 0
