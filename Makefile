@@ -39,12 +39,13 @@ benchmark: $(VENV)/.installed-dev
 
 # The probe's tests on the oldest TensorFlow that it supports, in an environment of its own. Not part of `make test`.
 test-old: $(OLD)/.installed
-	$(OLD)/bin/python -m pytest -p no:cacheprovider tests/test_private_api.py tests/test_pytest_plugin.py tests/test_probe_*.py
+	$(OLD)/bin/python -m pytest -p no:cacheprovider -n 2 tests/test_private_api.py tests/test_pytest_plugin.py tests/test_probe_*.py
 
 $(OLD)/.installed: pyproject.toml setup.py
 	test -x $(OLD)/bin/python || $(PYTHON) -m venv $(OLD)
 	$(OLD)/bin/python -m pip install --quiet --disable-pip-version-check --editable . \
 		'tensorflow-cpu==2.16.*' 'keras==3.*' hypothesis pytest pytest-xdist
+	$(OLD)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps 'tf_keras==2.16.*'
 	touch $@
 
 $(VENV)/.installed: pyproject.toml setup.py
@@ -52,8 +53,10 @@ $(VENV)/.installed: pyproject.toml setup.py
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	touch $@
 
+# tf_keras asks for `tensorflow`, which would come beside `tensorflow-cpu`.
 $(VENV)/.installed-dev: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps tf_keras
 	touch $@
 
 clean:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import argparse
 import os
+import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -23,7 +24,7 @@ import tensorflow as tf
 from gradlint import probe
 from gradlint.probe.hub import HUB
 
-SIZE, BATCH, STEPS, ROUNDS, TRACES = 96, 8, 6, 5, 4
+SIZE, BATCH, ROUNDS, TRACES = 96, 8, 60, 4
 BUDGET_TRACE, BUDGET_STEP, BUDGET_EXPLANATION = 0.02, 0.05, 1.2
 
 
@@ -58,8 +59,14 @@ def _seconds(work: Callable[[], Any]) -> float:
     return time.perf_counter() - start
 
 
-def _fastest(step: Any, images: Any) -> float:
-    return min(_seconds(lambda: step(images).numpy()) for _ in range(STEPS))
+def _medians(steps: Sequence[Any], images: Any) -> list[float]:
+    """Seconds of each step. They take turns, since two runs of one and the same differ by a tenth."""
+    spent: list[list[float]] = [[] for _ in steps]
+    with probe.watch():
+        for _ in range(ROUNDS):
+            for step, seconds in zip(steps, spent, strict=True):
+                seconds.append(_seconds(lambda step=step: step(images).numpy()))  # type: ignore[misc]
+    return [statistics.median(seconds) for seconds in spent]
 
 
 class _OwnTime:
@@ -98,11 +105,7 @@ def _measure(name: str) -> list[tuple[str, float, float]]:
         with probe.watch():
             trace_watched.append(_seconds(partial(watched.get_concrete_function, shape)))
         of_trace.append(own.total)
-    with probe.watch():
-        _fastest(watched, images), _fastest(plain, images)
-        rounds = [(_fastest(plain, images), _fastest(watched, images)) for _ in range(ROUNDS)]
-    step_plain = min(each[0] for each in rounds)
-    step_watched = min(each[1] for each in rounds)
+    step_plain, step_watched = _medians((plain, watched), images)
 
     explained, backward = [], []
     for _ in range(TRACES):
