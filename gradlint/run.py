@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import multiprocessing
 import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
@@ -73,7 +74,10 @@ def _check_in_processes(
                 else:
                     advance(len(futures[future]))
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
+            # Ended at once and waited for: a pool that is still ending when Python does complains about its pipe.
+            for process in multiprocessing.active_children():
+                process.terminate()
+            pool.shutdown(cancel_futures=True)
             raise
     for file in lost:
         yield file, _check_alone(file, settings)

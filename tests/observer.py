@@ -17,7 +17,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gradlint.probe.joined import ProbeOutcome
 
 SECONDS_PER_PROGRAM = 60.0
 
@@ -51,7 +54,7 @@ class Observation:
         return {key: sorted(value) if isinstance(value, frozenset) else value for key, value in asdict(self).items()}
 
 
-def _account_as_json(outcome: Any) -> str:
+def _account_as_json(outcome: "ProbeOutcome") -> str:
     """What the probe saw, as an observation."""
     from gradlint.probe.observations import GradientCall
     from gradlint.report import REPORTS
@@ -59,7 +62,7 @@ def _account_as_json(outcome: Any) -> str:
 
     account = outcome.account
     seen: dict[str, set[str]] = {name: set() for name in ("none", "zero", "nan", "flows", "moved", "stayed")}
-    calls: list[GradientCall] = list(account.calls.values())
+    calls: list[GradientCall] = list(account.gradients.calls.values())
     for call in calls:
         for place, source in enumerate(call.sources):
             name = source.own_name or f"#{place}"
@@ -72,7 +75,7 @@ def _account_as_json(outcome: Any) -> str:
             faults = source.none + source.zero + source.nan
             if source.steps > faults or not (source.steps or faults):  # a graph that never ran, but has a gradient
                 seen["flows"].add(name)
-    for variable in account.variables.values():
+    for variable in account.variables.seen.values():
         if variable.moved is not None:
             seen["moved" if variable.moved else "stayed"].add(variable.name or "#0")
     error = outcome.error

@@ -752,3 +752,27 @@ def test_a_watch_changes_no_bit_of_a_training(train: Callable[[Any], list[Any]])
     without, within = weights_after(train, watched=False), weights_after(train, watched=True)
 
     assert [np.asarray(value).tobytes() for value in within] == [np.asarray(value).tobytes() for value in without]
+
+
+def test_layers_that_are_built_in_the_first_call_are_not_made_anew() -> None:
+    class Stack(keras.layers.Layer):  # type: ignore[misc,name-defined]
+        def build(self, input_shape: Any) -> None:
+            self.parts = [keras.layers.Dense(2, name=f"part_{place}") for place in range(3)]
+            super().build(input_shape)
+
+        def call(self, inputs: Any) -> Any:
+            for part in self.parts:
+                inputs = part(inputs)
+            return inputs
+
+    with probe.watch() as seen:
+        idle, trained = Stack(), Stack()
+        idle(tf.ones([1, 2]))
+        optimizer = keras.optimizers.SGD(0.1)
+        for _ in range(2):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(trained(tf.ones([1, 2])))
+            gradients = tape.gradient(loss, trained.trainable_variables)
+            optimizer.apply(gradients, trained.trainable_variables)
+
+    assert [finding.code for finding in seen.report.findings] == []

@@ -312,12 +312,12 @@ def _about_layers(account: Account) -> Iterator[Finding]:
             yield _layers([layer], Severity.INFO, f"`{layer.name}` is never trained: nothing calls it", ())
         if not seen or any(each.applied or not each.trainable for each in seen):
             continue
-        if layer.made_in:
-            anew.setdefault((*at, layer.made_in), []).append(layer)
+        if layer.made_in is not None:
+            anew.setdefault((*at, layer.made_in[0]), []).append(layer)
         elif layer.is_untracked:
             untracked.setdefault((*at, layer.parent), []).append(layer)
     for group in anew.values():
-        if len(group) > 1:
+        if len({layer.made_in for layer in group}) > 1:  # once in each run: to build many in the first is usual
             yield _layers(
                 group, None, f"the weights of {group[0].kind} are never updated: it is made {len(group)} times here", ()
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -13,12 +14,22 @@ from gradlint.probe.hub_state import HubState
 from gradlint.probe.patches import Patches
 from gradlint.probe.places import frames_here, here
 
+_NUMBERS = itertools.count(1)
+
 
 class _Calls(threading.local):
-    """The layers whose `call` runs in this thread, the outermost first."""
+    """The layers whose `call` runs in this thread, the outermost first, each with the number of the call."""
 
     def __init__(self) -> None:
-        self.running: list[Any] = []
+        self.running: list[tuple[Any, int]] = []
+
+    def innermost(self) -> tuple[int, int] | None:
+        """Who runs (a layer, or 0 for a tape that is open) and in which of its runs; None when nothing does."""
+        if self.running:
+            layer, number = self.running[-1]
+            return id(layer), number
+        recording = tapes.open_tapes()
+        return (0, recording[-1].number) if recording else None
 
 
 class KerasHooks:
@@ -63,8 +74,7 @@ class KerasHooks:
             original(self, *args, **kwargs)
             if not hub.busy:
                 stack = here()
-                running = hooks._calls.running[-1:]
-                made_in = str(running[0].name) if running else "tape" if tapes.open_tapes() else ""
+                made_in = hooks._calls.innermost()
                 owner = _self_of(frames_here(), self)
                 for account in list(hub.accounts):
                     account.layers.made(self, stack, made_in, owner)
@@ -88,8 +98,8 @@ class KerasHooks:
 
         def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
             calls = hooks._calls.running
-            outermost = calls[0] if calls else None
-            calls.append(self)
+            outermost = calls[0][0] if calls else None
+            calls.append((self, next(_NUMBERS)))
             try:
                 result = original(self, *args, **kwargs)
             finally:

@@ -21,7 +21,7 @@ class LayerLog:
         self._called_by: set[tuple[int, int]] = set()
         self._children: list[tuple[Any, LayerSeen]] = []
 
-    def made(self, layer: Any, stack: Stack, made_in: str, owner: Any) -> None:
+    def made(self, layer: Any, stack: Stack, made_in: tuple[int, int] | None, owner: Any) -> None:
         """A Keras layer was made: in the `call` of another, under a tape, by the constructor of its owner."""
         seen = LayerSeen(str(getattr(layer, "name", "")), type(layer).__name__, stack, made_in=made_in)
         self.seen.append(seen)

@@ -150,8 +150,8 @@ class LayerSeen:
     called: int = 0
     parent: str = ""
     """The layer in whose `call` it was called first, "" for none."""
-    made_in: str = ""
-    """What ran when it was made: the `call` of a layer, or "tape"; "" for neither."""
+    made_in: tuple[int, int] | None = None
+    """Who ran when it was made, and in which of its runs: the `call` of a layer, or 0 for a tape; None for neither."""
     variables: tuple[int, ...] | None = None
     """Its trainable variables after its first call."""
     called_at: Stack = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from gradlint.config import load_settings
 from gradlint.engine import FileResult, check_file
@@ -30,10 +31,16 @@ def judged_files(names: Iterable[str]) -> dict[str, FileResult]:
     results = {}
     for name in dict.fromkeys(names):
         try:
-            results[name] = check_file(name, load_settings([name]))
-        except RunError:
+            results[name] = _judged_once(name, os.getcwd(), os.stat(name).st_mtime_ns)
+        except (RunError, OSError):
             continue
     return results
+
+
+@lru_cache(maxsize=1024)
+def _judged_once(name: str, _folder: str, _changed: int) -> FileResult:
+    """The tests of a suite meet the same files again and again."""
+    return check_file(name, load_settings([name]))
 
 
 def joined_with_code(
