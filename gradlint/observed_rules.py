@@ -269,6 +269,41 @@ PARTIAL_ZERO = register_run_rule(
     """,
 )
 
+MISMATCHED_PAIR = register_run_rule(
+    "GL709",
+    "mismatched-pair",
+    Severity.ERROR,
+    since="0.1.0",
+    page="""
+    An optimizer got the gradient of one variable paired with another.
+
+    ## What it does
+    Reports variables that were updated with the gradient of another variable of the same update, as it came from the
+    tape.
+
+    ## Why it matters
+    Where shapes agree nothing fails: each variable is moved by what was computed for the other.
+
+    ## What TensorFlow does
+    `optimizer.apply_gradients` pairs by place in the list, and compares nothing but shapes.
+
+    ## Example
+        gradients = tape.gradient(loss, [a, b])
+        optimizer.apply_gradients(zip(gradients, [b, a]))
+
+    ## Use instead
+        variables = [a, b]
+        gradients = tape.gradient(loss, variables)
+        optimizer.apply_gradients(zip(gradients, variables))
+
+    ## Fix safety
+    No fix.
+
+    ## References
+    - README, "The probe"
+    """,
+)
+
 OBSERVED = frozenset(
     each.code
     for each in (
@@ -280,5 +315,6 @@ OBSERVED = frozenset(
         EMPTY_SOURCES,
         UNOBSERVED,
         PARTIAL_ZERO,
+        MISMATCHED_PAIR,
     )
 )

@@ -776,3 +776,40 @@ def test_layers_that_are_built_in_the_first_call_are_not_made_anew() -> None:
             optimizer.apply(gradients, trained.trainable_variables)
 
     assert [finding.code for finding in seen.report.findings] == []
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_gradients_that_are_paired_with_each_others_variables_are_an_error(compiled: bool) -> None:
+    a, b = tf.Variable([1.0, 2.0], name="a"), tf.Variable([3.0, 4.0], name="b")
+    optimizer = keras.optimizers.SGD(0.1)
+
+    def step(variables: list[Any]) -> None:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(a * a) + tf.reduce_sum(b * b * b)
+        gradients = tape.gradient(loss, [a, b])
+        optimizer.apply_gradients(zip(gradients, variables, strict=True))
+
+    def findings(variables: list[Any]) -> list[tuple[str, str, Verdict | None, tuple[str, ...]]]:
+        with probe.watch() as seen:
+            (tf.function(lambda: step(variables)) if compiled else lambda: step(variables))()
+        return [(each.code, each.message, each.verdict, each.variables) for each in seen.report.findings]
+
+    assert findings([a, b]) == []
+    message = "`a` is updated with the gradient of `b`, and 1 more is like it"
+    assert findings([b, a]) == [("GL709", message, Verdict.WRONG_UPDATE, ("a", "b"))]
+
+
+def test_a_variable_whose_gradient_no_optimizer_gets_is_a_hint() -> None:
+    a, b = tf.Variable([1.0, 2.0], name="a"), tf.Variable([3.0, 4.0], name="b")
+    optimizer = keras.optimizers.SGD(0.1)
+    with probe.watch() as seen:
+        for _ in range(2):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(a * a) + tf.reduce_sum(b * b * b)
+            gradients = tape.gradient(loss, [a, b])
+            optimizer.apply_gradients(zip(gradients, [a], strict=False))
+
+    hints = [each for each in seen.report.findings if each.code == "GL704"]
+    assert [(each.severity, each.message) for each in hints] == [
+        (Severity.INFO, "`b` gets a gradient that no optimizer gets")
+    ]

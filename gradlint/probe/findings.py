@@ -221,6 +221,7 @@ def _unobserved(account: Account) -> Iterator[Finding]:
 def _about_updates(account: Account) -> Iterator[Finding]:
     frozen: dict[tuple[object, ...], list[VariableSeen]] = {}
     drifting: dict[tuple[object, ...], list[VariableSeen]] = {}
+    swapped: dict[tuple[object, ...], list[VariableSeen]] = {}
     for seen in account.variables.seen.values():
         if seen.mask is not None and seen.mask.moved:
             yield _masked(seen, seen.mask)
@@ -230,11 +231,17 @@ def _about_updates(account: Account) -> Iterator[Finding]:
         elif seen.moved_without_gradient and seen.applied_at:
             at = seen.applied_at[0]
             drifting.setdefault((at.filename, at.row), []).append(seen)
+        if seen.updated_with and seen.applied_at:
+            at = seen.applied_at[0]
+            swapped.setdefault((at.filename, at.row), []).append(seen)
+    for group in swapped.values():
+        yield _swapped(group)
     for group in frozen.values():
         yield _frozen(group)
     for group in drifting.values():
         yield _drifting(group)
     if account.variables.updates:
+        yield from _dropped(account)
         yield from _about_layers(account)
 
 
@@ -288,6 +295,46 @@ def _drifting(group: list[VariableSeen]) -> Finding:
         severity=Severity.INFO,
     )
     return observed(observed_rules.FROZEN_MOVED, finding, line)
+
+
+def _swapped(group: list[VariableSeen]) -> Finding:
+    first, line = group[0], group[0].applied_at[0]
+    others = len(group) - 1
+    more = f", and {others} more {'is' if others == 1 else 'are'} like it" if others else ""
+    finding = Finding(
+        line.place,
+        f"`{first.name}` is updated with the gradient of `{first.updated_with}`{more}",
+        instead="pair each gradient with its variable: zip both lists in the same order",
+        trace=tuple(_steps([*_made(first), *_applied(first)], line.filename)),
+        verdict=Verdict.WRONG_UPDATE,
+        variables=tuple(seen.name for seen in group),
+    )
+    return observed(observed_rules.MISMATCHED_PAIR, finding, line)
+
+
+def _dropped(account: Account) -> Iterator[Finding]:
+    """Variables whose gradient was asked for beside that of others, and which alone no optimizer got."""
+    variables = account.variables.seen
+    for call in account.gradients.calls.values():
+        asked = {source.number: source for source in call.sources if source.is_variable and source.number in variables}
+        if not call.asked or not any(variables[number].applied for number in asked):
+            continue
+        left = [
+            source.name
+            for number, source in asked.items()
+            if source.verdict() is Verdict.FLOWS and not variables[number].applied and variables[number].moved is False
+        ]
+        if left:
+            gets = "gets a gradient" if len(left) == 1 else "get gradients"
+            finding = Finding(
+                call.asked[0].place,
+                f"{_listed(left)} {gets} that no optimizer gets",
+                trace=_trace(call.asked[0], call, None, [SourceSeen("", True)]),
+                verdict=Verdict.NEVER_UPDATED,
+                variables=tuple(left),
+                severity=Severity.INFO,
+            )
+            yield observed(observed_rules.UNTRAINED_VARIABLE, finding, call.asked[0])
 
 
 def _made(seen: VariableSeen) -> list[tuple[str, Line]]:

@@ -25,6 +25,8 @@ _EXPLAINED = 2
 _SINGLE = 4
 #: From a scale of 2**15 down to 1 there are 15 steps to leave out.
 _STEPS_OF_SCALING = 20
+#: Gradients of which is known whose they are.
+_MOST_GIVEN = 20_000
 #: Of larger models a compiled step notes only whether a gradient is zero and whether it is finite.
 _MOST_SOURCES = 60
 
@@ -40,8 +42,8 @@ class GradientLog:
         self.calls: dict[Any, GradientCall] = {}
         self.graphs: dict[int, Any] = {}
         """The graphs in which gradients were asked for."""
-        self.given: set[int] = set()
-        """The numbers of gradients that tapes returned in graphs."""
+        self.given: dict[int, int] = {}
+        """Of gradients that tapes returned, by their numbers, the numbers of their variables; the latest ones."""
         self._variables = variables
         self._own = own
         self._note = note
@@ -76,6 +78,7 @@ class GradientLog:
         for place, source in enumerate(asked.sources):
             if asked.is_variable(place):
                 self._variables.of(source, asked.number(place)).asked = True
+        self._note_given(asked)
         if asked.graph is not None:
             self.graphs[id(asked.graph)] = asked.graph
         if asked.in_old_graph:
@@ -85,6 +88,15 @@ class GradientLog:
         if asked.in_graph:
             return self._asked_in_graph(asked, call, key)
         return self._asked_eagerly(asked, call, key)
+
+    def _note_given(self, asked: GradientAsked) -> None:
+        if len(self.given) > _MOST_GIVEN:
+            self.given.clear()
+        for place, gradient in enumerate(asked.gradients):
+            # A tf.IndexedSlices has no number of its own that would not be used again.
+            if asked.is_gradient and asked.is_variable(place) and gradient is not None:
+                if not hasattr(gradient, "indices"):
+                    self.given[tensor_id(gradient)] = asked.number(place)
 
     def _asked_eagerly(self, asked: GradientAsked, call: GradientCall, key: Any) -> bool:
         import numpy as np
@@ -152,7 +164,6 @@ class GradientLog:
 
     def _asked_in_graph(self, asked: GradientAsked, call: GradientCall, key: Any) -> bool:
         bad = False
-        self.given.update(tensor_id(gradient) for gradient in asked.gradients if gradient is not None)
         for place, (gradient, seen) in enumerate(zip(asked.gradients, call.sources, strict=True)):
             if gradient is None:
                 seen.steps, seen.none = max(seen.steps, 1), 1  # a graph is traced more than once

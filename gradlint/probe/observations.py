@@ -129,6 +129,8 @@ class VariableSeen:
     value_at_freeze: Any = None
     writes_at_freeze: int = 0
     mask: MaskSeen | None = None
+    updated_with: str = ""
+    """The variable of the same update whose gradient an optimizer got for this one; "" for none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from gradlint.probe.applied_entries import AppliedEntries
@@ -11,6 +11,7 @@ from gradlint.probe.observations import MaskSeen, VariableSeen
 from gradlint.probe.optimizer_features import features_that_move
 from gradlint.probe.own_variables import OwnVariables
 from gradlint.probe.places import Stack
+from gradlint.probe.private_api import tensor_id
 from gradlint.probe.value_cuts import numbers_of
 
 
@@ -90,12 +91,12 @@ class VariableLog:
         stack: Stack,
         masks: list[tuple[int, Any, Any, Stack]],
         written: Written,
-        given: Collection[int],
+        given: Mapping[int, int],
     ) -> None:
         """An optimizer is about to be applied.
 
-        `masks`: what the program made of gradients since the last update. `given`: the numbers of those that tapes
-        returned in graphs.
+        `masks`: what the program made of gradients since the last update. `given`: of those that tapes returned, by
+        their numbers, the numbers of their variables.
         """
         import tensorflow as tf
 
@@ -123,8 +124,12 @@ class VariableLog:
             seen.features = features_that_move(optimizer, variable)
             seen.applied_at = stack
             self._optimizers[number] = optimizer
+        numbers = {min(identities(variable)) for variable in variables}
         for variable, gradient in zip(variables, gradients, strict=False):
             number = min(identities(variable))
+            whose = given.get(tensor_id(gradient), number)
+            if whose != number and whose in numbers:  # first-order meta-learning pairs two models, and is right
+                self.seen[number].updated_with = self.seen[whose].name
             if self._entries:
                 self.entries.note(number, gradient, given)
             if tf.executing_eagerly():
