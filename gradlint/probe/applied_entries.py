@@ -36,21 +36,27 @@ class AppliedEntries:
 
     def note(self, number: int, gradient: Any, given: Collection[int]) -> None:
         """An optimizer is about to get this gradient; `given`: the numbers of those that a tape returned."""
+        import numpy as np
+
         if gradient is None or number in self._unknown:
             return
-        if hasattr(gradient, "indices") or not hasattr(gradient, "shape"):
+        if hasattr(gradient, "indices") or not hasattr(gradient, "dtype"):
             self._unknown.add(number)
+        elif isinstance(gradient, np.ndarray):
+            self._note_numbers(number, gradient)
         elif hasattr(gradient, "numpy"):
-            numbers = numbers_of(gradient)
-            if numbers is None or numbers.size > MOST_ENTRIES:
-                self._unknown.add(number)
-            else:
-                alive = numbers != 0
-                self._eager[number] = self._eager[number] | alive if number in self._eager else alive
+            self._note_numbers(number, numbers_of(gradient))
         elif tensor_id(gradient) in given:
             self._as_given.add(number)
         else:
             self._note_in_graph(number, gradient, given)
+
+    def _note_numbers(self, number: int, numbers: Any) -> None:
+        before = self._eager.get(number)
+        if numbers is None or numbers.size > MOST_ENTRIES or (before is not None and before.shape != numbers.shape):
+            self._unknown.add(number)
+        else:
+            self._eager[number] = numbers != 0 if before is None else before | (numbers != 0)
 
     def _note_in_graph(self, number: int, gradient: Any, given: Collection[int]) -> None:
         import tensorflow as tf

@@ -56,11 +56,14 @@ class HubState:
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
-        """What runs in here is the probe's own, and not the program's."""
+        """What runs in here is the probe's own, and not the program's, which no error of the probe may stop."""
         self.busy = True
         self.recorder.pause()
         try:
             yield
+        except Exception as error:
+            for account in self.accounts:
+                account.note(f"a part of the run could not be followed ({type(error).__name__}: {error})")
         finally:
             self.recorder.resume()
             self.busy = False

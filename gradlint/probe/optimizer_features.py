@@ -38,5 +38,5 @@ def _number(optimizer: Any, name: str) -> float:
     value = getattr(optimizer, name, None)
     try:
         return float(value) if value is not None else 0.0
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, AttributeError):  # a schedule, a tensor of a graph
         return 1.0

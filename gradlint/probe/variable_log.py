@@ -121,7 +121,6 @@ class VariableLog:
                 self._compare_frozen(seen, variable)
             seen.applied = True
             seen.optimizer = type(optimizer).__name__
-            seen.features = features_that_move(optimizer, variable)
             seen.applied_at = stack
             self._optimizers[number] = optimizer
         numbers = {min(identities(variable)) for variable in variables}
@@ -223,6 +222,7 @@ class VariableLog:
             after = _value(self._objects[number])
             if after is None or after.shape != seen.value_at_update.shape:
                 continue
+            seen.features = features_that_move(self.optimizer_of(number), self._objects[number])
             changed = after != seen.value_at_update
             seen.moved = bool(changed.any())
             if seen.moved and self._count_writes(self._objects[number]) == seen.writes_at_update >= 0:
