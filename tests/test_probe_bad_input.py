@@ -271,6 +271,19 @@ def test_the_exit_status_is_the_program_s_own(tmp_path: Path, ending: str, statu
         assert outcome.stderr == told
 
 
+def test_keras_on_another_backend_is_told_in_one_sentence(tmp_path: Path) -> None:
+    # No other backend is installed here: what Keras says of itself is all that is asked.
+    (tmp_path / "keras").mkdir()
+    (tmp_path / "keras" / "__init__.py").write_text("class backend:\n    backend = staticmethod(lambda: 'jax')\n")
+    (tmp_path / "program.py").write_text("import keras\nprint('ran')\n")
+
+    outcome = probed(tmp_path, "program.py")
+
+    assert outcome.exit_code == 0
+    assert outcome.stdout.startswith("ran\n")
+    assert outcome.stderr == "gradlint: Keras runs on jax: only its TensorFlow backend can be watched\n"
+
+
 def test_an_exception_ends_the_program_with_its_traceback_and_status_1(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text("def inner():\n    raise ValueError('too small')\n\n\ninner()\n")
 
