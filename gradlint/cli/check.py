@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gradlint.cli.output import print_report, write_report
+from gradlint.cli.output import output_options, print_report, write_report
 from gradlint.errors import RunError
 
 if TYPE_CHECKING:
@@ -24,14 +24,7 @@ _RULES = "Codes (GL101), prefixes (GL1), names or ALL; comma-separated, repeatab
 @click.argument("paths", nargs=-1, metavar="[PATHS]...")
 @click.option("--select", multiple=True, metavar="RULES", help=f"Apply only these rules. {_RULES}")
 @click.option("--ignore", multiple=True, metavar="RULES", help="Leave these rules out. Takes what --select takes.")
-@click.option(
-    "--output-format",
-    type=click.Choice(["full", "concise", "json"]),
-    default="full",
-    show_default=True,
-    help="How findings are printed.",
-)
-@click.option("--output-file", "-o", metavar="FILE", help="Write the report to this file, not to standard output.")
+@output_options
 @click.option("--statistics", is_flag=True, help="Print how many findings each rule has, in place of the findings.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when there are findings.")
 @click.option(

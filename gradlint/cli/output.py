@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TextIO
+from typing import TextIO, TypeVar
 
 import click
 
 from gradlint.errors import RunError
 
 _PIECE = 1 << 14
+Command = TypeVar("Command", bound=Callable[..., None])
+
+
+def output_options(command: Command) -> Command:
+    """The options of every command that reports findings: `--output-format` and `--output-file`."""
+    to_file = click.option(
+        "--output-file", "-o", metavar="FILE", help="Write the report to this file, not to standard output."
+    )
+    in_format = click.option(
+        "--output-format",
+        type=click.Choice(["full", "concise", "json"]),
+        default="full",
+        show_default=True,
+        help="How findings are printed.",
+    )
+    return in_format(to_file(command))
 
 
 def print_report(report: str, stream: TextIO | None = None) -> None:

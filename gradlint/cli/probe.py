@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gradlint.cli.output import print_report, write_report
+from gradlint.cli.output import output_options, print_report, write_report
 from gradlint.errors import RunError
 
 if TYPE_CHECKING:
@@ -37,14 +37,7 @@ class _Program(click.Command):
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
 @click.option("-m", "module", metavar="MODULE", help="Run this module, as `python -m` does.")
-@click.option(
-    "--output-format",
-    type=click.Choice(["full", "concise", "json"]),
-    default="full",
-    show_default=True,
-    help="How findings are printed.",
-)
-@click.option("--output-file", "-o", metavar="FILE", help="Write the report to this file, not to standard output.")
+@output_options
 @click.option(
     "--exit-on-findings", is_flag=True, help="Exit with 1 when the program ended well and there are findings."
 )

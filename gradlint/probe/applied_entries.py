@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from gradlint.probe.monitors import MOST_ENTRIES
 from gradlint.probe.own_variables import OwnVariables
 from gradlint.probe.places import Stack, of_graph_op
 from gradlint.probe.private_api import tensor_id
 from gradlint.probe.value_cuts import numbers_of
 
-#: Entries of a variable up to which each is followed.
-MOST_ENTRIES = 200_000
 #: Ops by which a program leaves out entries of a gradient.
 MASKING = ("Mul", "Select", "SelectV2", "TensorScatterUpdate")
 _MOST_OPS_BEHIND = 30

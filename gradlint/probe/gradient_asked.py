@@ -74,11 +74,10 @@ class GradientAsked:
     def question(self, place: int) -> Question:
         """Why the source of this place has no gradient."""
         source = self.sources[place]
-        is_variable = hasattr(source, "trainable")
+        is_variable = self.is_variable(place)
         handles = self.numbers[place]
-        number = min(handles)
         return Question(
-            number,
+            self.number(place),
             self.targets,
             self.tape,
             self.ops(),

@@ -157,9 +157,7 @@ class GradientLog:
         except Exception as error:  # an explanation is worth having; the program's own run is worth more
             self._note(f"the cut of `{seen.name}` could not be searched ({type(error).__name__}: {error})")
             return
-        if (
-            found is not None and seen.cut is None
-        ):  # the first time: later ones may run through what the fault left behind
+        if seen.cut is None:  # the first time: later ones may run through what the fault left behind
             seen.cut = found
 
     def _asked_in_graph(self, asked: GradientAsked, call: GradientCall, key: Any) -> bool:

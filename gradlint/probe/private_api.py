@@ -158,6 +158,10 @@ def self_test() -> list[str]:
     conditional = next((op for op in graph.get_operations() if "If" in op.type), None)
     if conditional is None or body_of(graph, conditional.get_attr("then_branch").name) is None:
         complaints.append("bodies of control flow cannot be read")
+    with func_graph_class()("gradlint_self_test").as_default():
+        half = half_of_squares(tf.constant([3.0]))
+    if half.op.type != "L2Loss" or not hasattr(tf.Graph, "_create_op_internal"):
+        complaints.append("ops cannot be added to graphs directly")
     if not isinstance(graph, func_graph_class()):
         complaints.append("graphs of tf.function cannot be told from others")
     return complaints
