@@ -26,8 +26,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 from ecosystem_packages import cache_folder, packages  # noqa: E402
 from gradlint.config import Settings  # noqa: E402
 from gradlint.deep_stack import on_deep_stack  # noqa: E402
-from gradlint.engine import check_bytes  # noqa: E402
 from gradlint.gate import passes_gate  # noqa: E402
+from gradlint.merging import check_bytes  # noqa: E402
 from gradlint.rule import all_rules  # noqa: E402
 
 ALL_FILES_BUDGET = 1.6
@@ -111,7 +111,7 @@ def _against_libcst(what: str, paths: Sequence[Path], contents: dict[Path, bytes
 
 
 def _against_reading(paths: Sequence[Path], repeat: int) -> Row:
-    from gradlint.engine import check_file
+    from gradlint.merging import check_file
 
     settings = Settings()
 

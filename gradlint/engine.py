@@ -1,15 +1,15 @@
-"""One file from bytes to findings: gate -> parse -> flow -> rules -> suppressions.
+"""One file from bytes to findings: gate -> parse -> flow -> rules.
 
-`check_file` is pure and picklable: no state outlives a call, nothing is printed, and whatever a file holds, the
-answer is a `FileResult`. Runs over many files are `run.py`'s business.
+`judge_file` answers with a `Judged`, whatever a file holds: nothing is printed, and no state outlives a call but the
+trees that `Sources` keeps. Findings may stand in other files, which the judged one imports; `merging.py` puts them
+together with those of all files of a run, and applies suppressions. Runs over many files are `run.py`'s business.
 """
 
 from __future__ import annotations
 
-import ast
 import gc
-import warnings
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -18,33 +18,42 @@ from pathlib import Path
 from gradlint.config import Settings
 from gradlint.deep_stack import on_deep_stack
 from gradlint.files.input_file import InputFile, UnreadableText, decode
+from gradlint.files.modules import ModuleFinder
 from gradlint.flow import FlowResult, analyse
 from gradlint.flow.events import SourcesStarved, TermStarved
+from gradlint.flow.sources import Source, Sources
 from gradlint.flow_report import GradientDecision
 from gradlint.gate import passes_gate
-from gradlint.rule import Finding, Place, Rule, all_rules
+from gradlint.rule import Finding, Place, Rule, Step, all_rules
 from gradlint.run_rules import internal_error, stamped, syntax_error, too_deep, unreadable
 from gradlint.selection import selected_codes
-from gradlint.suppress import apply_suppressions, may_hold_suppressions, read_suppressions
+from gradlint.suppress import Suppressions, may_hold_suppressions, read_suppressions
 
 #: A range of more rows than this is shown by its first and last ones.
 EXCERPT_ROWS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class FileResult:
-    """What `check_file` found in one file; findings in the order row, column, code."""
+class Judged:
+    """What judging one file showed, suppressions not applied. Every finding and every step names its file."""
 
     filename: str
     findings: tuple[Finding, ...] = ()
     decisions: tuple[GradientDecision, ...] = ()
-    excerpts: dict[int, str] = field(default_factory=dict, hash=False)
-    """The rows of the file that the findings stand on, for reports: the file may change or be standard input."""
+    excerpts: dict[tuple[str, int], str] = field(default_factory=dict, hash=False)
+    """The rows that the findings and their steps stand on, by file: it may change, or be standard input."""
+    suppressions: dict[str, Suppressions] = field(default_factory=dict, hash=False)
+    """The comments of this file, and of the others that findings stand in."""
     parsed: bool = False
     """False when the file stopped at the gate or could not be read."""
 
 
-def check_file(path: str | Path, settings: Settings) -> FileResult:
+def sources_for(settings: Settings) -> Sources:
+    """The files of a run under these settings, none of them read yet."""
+    return Sources(ModuleFinder(str(settings.root), settings.src))
+
+
+def judge_file(path: str | Path, settings: Settings, sources: Sources) -> Judged:
     """Judge the file at this path."""
     filename = str(path)
     try:
@@ -53,62 +62,127 @@ def check_file(path: str | Path, settings: Settings) -> FileResult:
             data = file.readall()
     except FileNotFoundError:
         is_link = Path(path).is_symlink()
-        return FileResult(filename, (unreadable("broken symbolic link" if is_link else "no such file", filename),))
+        return Judged(filename, (unreadable("broken symbolic link" if is_link else "no such file", filename),))
     except (OSError, ValueError) as error:
         words = (getattr(error, "strerror", None) or str(error)).lower()
-        return FileResult(filename, (unreadable(words, filename),))
-    return check_bytes(data, filename, settings)
+        return Judged(filename, (unreadable(words, filename),))
+    return judge_bytes(data, filename, settings, sources)
 
 
-def check_bytes(data: bytes, filename: str, settings: Settings) -> FileResult:
+def judge_bytes(data: bytes, filename: str, settings: Settings, sources: Sources) -> Judged:
     """Judge the bytes of a file."""
     if not passes_gate(data):
-        return FileResult(filename)
+        return Judged(filename)
     try:
         file = decode(data, filename)
     except UnreadableText as error:
         finding = unreadable(error.message, filename, error.place, error.instead)
         selected = selected_codes(settings.select, settings.ignore)
-        return FileResult(filename, (finding,) if finding.code in selected else ())
-    return on_deep_stack(_judge, file, settings)
+        return Judged(filename, (finding,) if finding.code in selected else ())
+    return on_deep_stack(_judge, file, settings, sources)
 
 
-def _judge(file: InputFile, settings: Settings) -> FileResult:
+def _judge(file: InputFile, settings: Settings, sources: Sources) -> Judged:
     selected = selected_codes(settings.select, settings.ignore)
-    findings, decisions, parsed = _findings(file, settings, selected)
-    findings = [finding for finding in _distinct(findings) if finding.code in selected]
-    if may_hold_suppressions(file.text):
-        findings = apply_suppressions(findings, read_suppressions(file.text, file.filename), selected)
-    findings.sort(key=lambda finding: (finding.place.row, finding.place.column, finding.code, finding.place))
-    return FileResult(file.filename, tuple(findings), decisions, excerpts_of(file.text, findings), parsed)
-
-
-def _findings(
-    file: InputFile, settings: Settings, selected: frozenset[str]
-) -> tuple[list[Finding], tuple[GradientDecision, ...], bool]:
-    """What rules say about the file, or the one finding that says why they could not."""
     with _without_garbage_collection():
+        complaint, source = _parsed(file, sources)
+        if source is None:
+            assert complaint is not None
+            return _refused(file, complaint, selected)
         try:
-            tree = _parse(file.text)
-        except SyntaxError as error:
-            return [syntax_error(error, file.filename)], (), False
+            flow = analyse(source, settings, sources)
         except (RecursionError, MemoryError):
-            return [too_deep(file.filename)], (), False
-        except ValueError as error:  # what older Pythons raise where newer ones raise SyntaxError
-            return [syntax_error(SyntaxError(str(error)), file.filename)], (), False
-        try:
-            flow = analyse(tree, file.text, settings)
-        except (RecursionError, MemoryError):
-            return [too_deep(file.filename)], (), True
+            flow, complaint = FlowResult(), too_deep(file.filename)
         except Exception as error:
-            return [internal_error("the flow analysis", error, file.filename)], (), True
-        return list(_apply_rules(flow, file.filename, selected)), tuple(flow.decisions), True
+            flow, complaint = FlowResult(), internal_error("the flow analysis", error, file.filename)
+        files = _Files(file, source, flow.sources)
+        found = [files.placed(finding) for finding in _apply_rules(flow, file.filename, selected)]
+        found += [complaint] if complaint is not None else []
+        findings = _distinct([finding for finding in found if finding.code in selected])
+        decisions = tuple(files.decision(each) for each in flow.decisions)
+        return Judged(file.filename, findings, decisions, files.excerpts(findings), files.suppressions(findings), True)
 
 
-def _parse(text: str) -> ast.Module:
-    with warnings.catch_warnings():  # about the judged code (invalid escapes): not for our standard error
-        warnings.simplefilter("ignore")
-        return ast.parse(text)
+def _refused(file: InputFile, complaint: Finding, selected: frozenset[str]) -> Judged:
+    """A file that cannot be parsed: comments are read all the same."""
+    name, text = file.filename, file.text
+    rows = {(name, row): line for row, line in excerpts_of(text, [complaint.place]).items()}
+    comments = {name: read_suppressions(text, name)} if may_hold_suppressions(text) else {}
+    return Judged(name, (complaint,) if complaint.code in selected else (), (), rows, comments)
+
+
+def _parsed(file: InputFile, sources: Sources) -> tuple[Finding | None, Source | None]:
+    """The source, or the one finding that says why there is none."""
+    try:
+        return None, sources.parsed(file)
+    except SyntaxError as error:
+        return syntax_error(error, file.filename), None
+    except (RecursionError, MemoryError):
+        return too_deep(file.filename), None
+    except ValueError as error:  # what older Pythons raise where newer ones raise SyntaxError
+        return syntax_error(SyntaxError(str(error)), file.filename), None
+
+
+class _Files:
+    """The files that were judged together, by the numbers in places, under the names to report."""
+
+    def __init__(self, entry: InputFile, source: Source, others: Mapping[int, Source]) -> None:
+        absolute = os.path.isabs(entry.filename)
+        self._names = {number: _shown(each.file.filename, absolute=absolute) for number, each in others.items()}
+        self._names |= {source.number: entry.filename, 0: entry.filename}
+        self._texts = {self._names[number]: each.file.text for number, each in others.items()}
+        self._texts[entry.filename] = entry.text
+        self._entry = entry
+
+    def placed(self, finding: Finding) -> Finding:
+        """The finding with the name of its file, and of those of its steps."""
+        steps = tuple(
+            Step(step.message, replace(step.place, file=0), self._names[step.place.file]) for step in finding.trace
+        )
+        filename = self._names[finding.place.file]
+        return replace(finding, place=replace(finding.place, file=0), filename=filename, trace=steps)
+
+    def decision(self, decision: GradientDecision) -> GradientDecision:
+        """The decision with the names of the files where something was given up."""
+        told = tuple(
+            replace(
+                each,
+                place=replace(each.place, file=0),
+                filename="" if self._names[each.place.file] == self._entry.filename else self._names[each.place.file],
+            )
+            if each.place is not None
+            else each
+            for each in decision.sources
+        )
+        return replace(decision, place=replace(decision.place, file=0), sources=told)
+
+    def excerpts(self, findings: Sequence[Finding]) -> dict[tuple[str, int], str]:
+        """The rows that reports may show of these findings: their own, and those of their steps."""
+        shown: dict[str, list[Place]] = {}
+        for finding in findings:
+            shown.setdefault(finding.filename, []).append(finding.place)
+            for step in finding.trace:
+                shown.setdefault(step.filename, []).append(step.place)
+        found: dict[tuple[str, int], str] = {}
+        for name, places in shown.items():
+            found |= {(name, row): text for row, text in excerpts_of(self._texts[name], places).items()}
+        return found
+
+    def suppressions(self, findings: Sequence[Finding]) -> dict[str, Suppressions]:
+        """The comments of the judged file, and of the others that something was found in."""
+        names = dict.fromkeys([self._entry.filename, *(finding.filename for finding in findings)])
+        return {
+            name: read_suppressions(self._texts[name], name)
+            for name in names
+            if may_hold_suppressions(self._texts[name])
+        }
+
+
+def _shown(filename: str, *, absolute: bool) -> str:
+    """A file as reports name it: seen from the working folder when it lies in it, unless names are absolute."""
+    path = os.path.abspath(filename)
+    inside = path.startswith(os.path.join(os.getcwd(), ""))
+    return os.path.relpath(path) if inside and not absolute else path
 
 
 def _apply_rules(flow: FlowResult, filename: str, selected: frozenset[str]) -> Iterator[Finding]:
@@ -146,24 +220,21 @@ def _rules_by_event(selected: frozenset[str]) -> dict[type, list[Rule]]:
     return takers
 
 
-def _distinct(findings: Sequence[Finding]) -> list[Finding]:
+def _distinct(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """The first finding per rule and place."""
-    first: dict[tuple[str, Place], Finding] = {}
+    first: dict[tuple[str, str, Place], Finding] = {}
     for finding in findings:
-        first.setdefault((finding.code, finding.place), finding)
-    return list(first.values())
+        first.setdefault((finding.code, finding.filename, finding.place), finding)
+    return tuple(first.values())
 
 
-def excerpts_of(text: str, findings: Sequence[Finding]) -> dict[int, str]:
-    """The rows that reports of these findings show, by number."""
-    if not findings:
+def excerpts_of(text: str, places: Sequence[Place]) -> dict[int, str]:
+    """The rows that reports of findings at these places of one file show, by number."""
+    if not places:
         return {}
     lines = text.split("\n")
     return {
-        row: lines[row - 1]
-        for finding in findings
-        for row in shown_rows(finding.place)
-        if row is not None and row <= len(lines)
+        row: lines[row - 1] for place in places for row in shown_rows(place) if row is not None and row <= len(lines)
     }
 
 

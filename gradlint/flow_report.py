@@ -25,6 +25,8 @@ class SourceDecision:
     cause: Cause | None = None
     place: Place | None = None
     because: str = ""
+    filename: str = ""
+    """Where `place` is, when that is another file than the gradient call's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,8 @@ class Place:
     column: int
     end_row: int
     end_column: int
+    file: int = 0
+    """Of several files that were judged together, which one: a number of that run, and 0 once the file is named."""
 
 
 @dataclass(frozen=True, slots=True)

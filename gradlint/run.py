@@ -10,10 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
+from functools import lru_cache
 
 from gradlint.config import Settings
 from gradlint.deep_stack import on_deep_stack
-from gradlint.engine import FileResult, check_file
+from gradlint.engine import Judged, judge_file, sources_for
+from gradlint.flow.sources import Sources
+from gradlint.merging import FileResult, merged
 from gradlint.rule import all_rules
 from gradlint.run_rules import internal_error
 
@@ -32,38 +35,44 @@ def check_files(files: Sequence[str], settings: Settings, jobs: int | None, adva
     if jobs is None:
         jobs = (os.cpu_count() or 1) if len(files) >= MANY_FILES else 1
     if jobs <= 1 or len(files) <= 1:
-        return on_deep_stack(_check_here, files, settings, advance)
-    by_name = dict(_check_in_processes(files, settings, jobs, advance))
-    return [by_name[file] for file in files]
+        return merged(on_deep_stack(_judge_here, files, settings, sources_for(settings), advance), settings)
+    by_name = dict(_judge_in_processes(files, settings, jobs, advance))
+    return merged([by_name[file] for file in files], settings)
 
 
-def _check_here(files: Sequence[str], settings: Settings, advance: Advance) -> list[FileResult]:
+def _judge_here(files: Sequence[str], settings: Settings, sources: Sources, advance: Advance) -> list[Judged]:
     results = []
     for file in files:
-        results.append(_lean(check_file(file, settings)))
+        results.append(_lean(judge_file(file, settings, sources)))
         advance(1)
     return results
 
 
-def _lean(result: FileResult) -> FileResult:
+def _lean(judged: Judged) -> Judged:
     """Without the decisions, which only `gradlint flow` shows."""
-    return replace(result, decisions=()) if result.decisions else result
+    return replace(judged, decisions=()) if judged.decisions else judged
 
 
-def _check_chunk(files: Sequence[str], settings: Settings) -> list[FileResult]:
-    return on_deep_stack(_check_here, files, settings, lambda _: None)
+@lru_cache(maxsize=1)
+def _sources_of_process(settings: Settings) -> Sources:
+    """In a process of the pool, trees that one chunk read serve the next."""
+    return sources_for(settings)
 
 
-def _check_in_processes(
+def _judge_chunk(files: Sequence[str], settings: Settings) -> list[Judged]:
+    return on_deep_stack(_judge_here, files, settings, _sources_of_process(settings), lambda _: None)
+
+
+def _judge_in_processes(
     files: Sequence[str], settings: Settings, jobs: int, advance: Advance
-) -> Iterator[tuple[str, FileResult]]:
+) -> Iterator[tuple[str, Judged]]:
     # Neighbours are alike in size (tests, data), so every n-th file makes more even chunks than n in a row.
     count = max(jobs, -(-len(files) // _CHUNK))
     chunks = [files[start::count] for start in range(count)]
     lost: list[str] = []
     with ProcessPoolExecutor(min(jobs, count), initializer=_end_on_interrupt) as pool:
-        futures: dict[Future[list[FileResult]], Sequence[str]] = {
-            pool.submit(_check_chunk, chunk, settings): chunk for chunk in chunks if chunk
+        futures: dict[Future[list[Judged]], Sequence[str]] = {
+            pool.submit(_judge_chunk, chunk, settings): chunk for chunk in chunks if chunk
         }
         try:
             for future in as_completed(futures):
@@ -80,17 +89,17 @@ def _check_in_processes(
             pool.shutdown(cancel_futures=True)
             raise
     for file in lost:
-        yield file, _check_alone(file, settings)
+        yield file, _judge_alone(file, settings)
         advance(1)
 
 
-def _check_alone(file: str, settings: Settings) -> FileResult:
+def _judge_alone(file: str, settings: Settings) -> Judged:
     """Judge a file that was with others when their process died: the guilty one is told from the others."""
     with ProcessPoolExecutor(1, initializer=_end_on_interrupt) as pool:
         try:
-            return pool.submit(_check_chunk, [file], settings).result()[0]
+            return pool.submit(_judge_chunk, [file], settings).result()[0]
         except BrokenProcessPool as error:
-            return FileResult(file, (internal_error("the process that judged this file", error, file),))
+            return Judged(file, (internal_error("the process that judged this file", error, file),))
 
 
 def _end_on_interrupt() -> None:

@@ -110,6 +110,11 @@ def apply_suppressions(
     return kept + _silence(about, explicit)[0]
 
 
+def is_silenced(finding: Finding, suppressions: Suppressions) -> bool:
+    """Whether a comment of its file silences the finding."""
+    return suppressions.skip_file or any(entry.silences(finding) for entry in suppressions.entries)
+
+
 def _silence(findings: Sequence[Finding], entries: Sequence[Suppression]) -> tuple[list[Finding], set[Suppression]]:
     kept: list[Finding] = []
     used: set[Suppression] = set()

@@ -110,7 +110,7 @@ def _slowest(package: Package, files: Sequence[Path]) -> tuple[float, str]:
 
 def _seconds(path: Path) -> float:
     from gradlint.config import Settings
-    from gradlint.engine import check_file
+    from gradlint.merging import check_file
 
     start = time.process_time()
     check_file(path, Settings())

@@ -181,7 +181,7 @@ def _serve() -> None:
     importlib.import_module("keras")
     importlib.import_module("gradlint.probe.joined")
     # What a child would read for itself, rules and measured tables, is read once.
-    importlib.import_module("gradlint.engine").check_bytes(
+    importlib.import_module("gradlint.merging").check_bytes(
         b"import tensorflow as tf\nw = tf.Variable(1.0)\nwith tf.GradientTape() as tape:\n    y = tf.round(w)\n",
         "program.py",
         importlib.import_module("gradlint.config").Settings(),

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gradlint.config import Settings
-from gradlint.engine import FileResult, check_bytes
+from gradlint.merging import FileResult, check_bytes
 from gradlint.verdicts import Verdict
 from observer import observe
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from gradlint.cli.main import main
 from gradlint.config import Settings
-from gradlint.engine import check_bytes
+from gradlint.merging import check_bytes
 from gradlint.rule import Finding, Place, Step
 
 ROOT = Path(__file__).resolve().parent.parent

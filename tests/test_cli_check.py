@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from gradlint.config import Settings
-from gradlint.engine import FileResult, check_file
+from gradlint.engine import Judged, judge_file
+from gradlint.flow.sources import Sources
 from gradlint.rule import Finding, Place, Severity
 from support import BROKEN, CLEAN, FAULTY, ROOT, Run, check, codes, moved, places, run_process
 
@@ -200,7 +201,7 @@ def test_order_and_findings_do_not_depend_on_processes(tmp_path: Path) -> None:
 
 def test_hints_do_not_count_in_the_exit_status(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     hint = Finding(Place(1, 1, 1, 2), "message", severity=Severity.INFO, code="GL999", name="hint", filename="a.py")
-    monkeypatch.setattr("gradlint.run.check_file", lambda path, settings: FileResult(path, (hint,)))
+    monkeypatch.setattr("gradlint.run.judge_file", lambda path, *_: Judged(path, (hint,)))
     run.write("a.py", CLEAN)
 
     result = run("check", "--output-format", "concise")
@@ -210,12 +211,12 @@ def test_hints_do_not_count_in_the_exit_status(run: Run, monkeypatch: pytest.Mon
 
 @pytest.mark.skipif(multiprocessing.get_start_method() != "fork", reason="the patch reaches forked processes only")
 def test_a_process_that_dies_is_a_finding_of_the_guilty_file_alone(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def die_in_b(path: str, settings: Settings) -> FileResult:
+    def die_in_b(path: str, settings: Settings, sources: Sources) -> Judged:
         if path == "b.py":
             os._exit(9)
-        return check_file(path, settings)
+        return judge_file(path, settings, sources)
 
-    monkeypatch.setattr("gradlint.run.check_file", die_in_b)
+    monkeypatch.setattr("gradlint.run.judge_file", die_in_b)
     for name in ("a.py", "b.py", "c.py", "d.py"):
         run.write(name, BROKEN)
 

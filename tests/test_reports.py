@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gradlint.engine import FileResult
+from gradlint.merging import FileResult
 from gradlint.report import REPORTS, summary
 from gradlint.report.style import Style
 from gradlint.rule import Finding, Place, Severity, Step

@@ -13,6 +13,7 @@ import pytest
 import gradlint.engine
 from gradlint.config import Settings
 from gradlint.flow import FlowResult
+from gradlint.flow.sources import Source, Sources
 from gradlint.rule import Finding, Place, Rule, Severity
 from support import check
 
@@ -26,8 +27,8 @@ class Called:
         self.place = Place(call.lineno, call.col_offset + 1, call.end_lineno or 0, (call.end_col_offset or 0) + 1)
 
 
-def analyse(tree: ast.Module, text: str, settings: Settings) -> FlowResult:
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+def analyse(source: Source, settings: Settings, sources: Sources) -> FlowResult:
+    calls = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call)]
     return FlowResult(
         [Called(call) for call in calls if isinstance(call.func, ast.Name) and call.func.id == "fault"], []
     )

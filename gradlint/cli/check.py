@@ -14,8 +14,8 @@ from gradlint.errors import RunError
 
 if TYPE_CHECKING:
     from gradlint.config import Settings
-    from gradlint.engine import FileResult
     from gradlint.files.discovery import Unusable
+    from gradlint.merging import FileResult
 
 _RULES = "Codes (GL101), prefixes (GL1), names or ALL; comma-separated, repeatable."
 
@@ -83,8 +83,8 @@ def _results(
 ) -> tuple[list[FileResult], Sequence[Unusable]]:
     """The results in their final order, and the paths that were asked for in vain (already complained about)."""
     from gradlint.cli.progress import Progress
-    from gradlint.engine import FileResult, check_bytes
     from gradlint.files.discovery import discover
+    from gradlint.merging import FileResult, check_bytes
     from gradlint.run import check_files
     from gradlint.run_rules import unreadable
     from gradlint.selection import selected_codes

@@ -25,7 +25,7 @@ def flow(file: str, output_format: str) -> None:
     line says which share was decided: silence of `gradlint check` about the rest means nothing.
     """
     from gradlint.config import load_settings
-    from gradlint.engine import check_file
+    from gradlint.merging import check_file
     from gradlint.text import printable
 
     path, row = _split_line(file)

@@ -14,7 +14,7 @@ from gradlint.cli.output import output_options, print_report, write_report
 from gradlint.errors import RunError
 
 if TYPE_CHECKING:
-    from gradlint.engine import FileResult
+    from gradlint.merging import FileResult
 
 
 class _Program(click.Command):

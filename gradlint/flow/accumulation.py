@@ -86,7 +86,7 @@ def _accumulators(it: Interpreter, gradient: Value, depth: int = 0) -> list[Valu
 def _is_local(it: Interpreter, variable: Value) -> bool:
     """Whether a variable was made by a call that is still running."""
     made = it.value_of.get(variable.ref.id, variable)
-    return made.frame is not None and made.frame is not it.module and made.frame in it.frame.callers()
+    return made.frame is not None and not made.frame.is_module and made.frame in it.frame.callers()
 
 
 def _holds_gradient(stored: Value) -> bool:

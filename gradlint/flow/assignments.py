@@ -100,7 +100,7 @@ def _note_rebinding(it: Interpreter, target: ast.expr, value: Value, statement: 
 
 
 def _frame_of(it: Interpreter, name: str) -> Frame:
-    return it.module if name in it.frame.names.global_ else it.frame
+    return it.frame.top if name in it.frame.names.global_ else it.frame
 
 
 def kept_for_later(it: Interpreter, value: Value) -> Value:

@@ -9,6 +9,7 @@ from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.keras_methods import KERAS_METHODS, inherited_attribute, layer_attribute
 from gradlint.flow.lifecycle import note_rate
 from gradlint.flow.members import VARIABLE_SETS, is_keras_family, is_module_family, members_within, variable_set
+from gradlint.flow.modules import module_attribute, set_in_module
 from gradlint.flow.objects import (
     Function,
     Instance,
@@ -58,6 +59,8 @@ def get_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) -> Val
     match base.kind:
         case Kind.SYMBOL:
             return it.fresh(Kind.SYMBOL, node, ref=canonical(f"{base.ref}.{name}"))
+        case Kind.MODULE:
+            return it.resolve(module_attribute(it, base.ref, name, node))
         case Kind.UNKNOWN:
             return _unknown_attribute(it, base, name, node)
         case Kind.TENSOR | Kind.VARIABLE | Kind.SYMBOLIC:
@@ -262,15 +265,7 @@ def set_attribute(it: Interpreter, base: Value, name: str, value: Value, node: a
         stored = value if old is None else it.join([old, value])
         match way.kind:
             case Kind.LAYER | Kind.INSTANCE if name == "trainable":
-                note_trainable_set(it, way, members_within(it, way)[0], stored, node)
-                whole = way.ref.part_of if isinstance(way.ref, Layer) else None
-                for member in sorted({way.ref.id, *members_within(it, way)[0]}):
-                    if whole is None or member == way.ref.id:
-                        it.store.set((member, name), stored)  # Keras hands it on to all that is inside
-                    else:  # some layer of a model, no telling which
-                        before = it.store.get((member, name))
-                        it.store.set((member, name), it.join([before if before is not None else TRUE, stored]))
-                it.write_cell(way.ref, name, stored)
+                _set_trainable(it, way, stored, node)
             case Kind.VARIABLE if name == "trainable":
                 note_weight_frozen(it, way, stored, node)
             case Kind.LAYER:
@@ -285,6 +280,8 @@ def set_attribute(it: Interpreter, base: Value, name: str, value: Value, node: a
                     note_rate(it, way, node, None, "")
                 note_kept(it, way, name, value, node)
                 it.write_cell(way.ref, name, copy_list(it, way, stored))
+            case Kind.MODULE:
+                set_in_module(it, way.ref, name, stored)
             case Kind.PLAIN:
                 it.escape(value)
                 it.store.set((-way.serial - 1, name), stored)
@@ -300,6 +297,19 @@ def set_attribute(it: Interpreter, base: Value, name: str, value: Value, node: a
                 it.written_at[(-way.serial - 1, name)] = it.tick()
             case _:
                 it.escape(value)
+
+
+def _set_trainable(it: Interpreter, way: Value, stored: Value, node: ast.AST) -> None:
+    """`layer.trainable = x`."""
+    note_trainable_set(it, way, members_within(it, way)[0], stored, node)
+    whole = way.ref.part_of if isinstance(way.ref, Layer) else None
+    for member in sorted({way.ref.id, *members_within(it, way)[0]}):
+        if whole is None or member == way.ref.id:
+            it.store.set((member, "trainable"), stored)  # Keras hands it on to all that is inside
+        else:  # some layer of a model, no telling which
+            before = it.store.get((member, "trainable"))
+            it.store.set((member, "trainable"), it.join([before if before is not None else TRUE, stored]))
+    it.write_cell(way.ref, "trainable", stored)
 
 
 def _is_optimizer_of_model(it: Interpreter, node: ast.AST) -> bool:

@@ -41,6 +41,7 @@ def define_class(it: Interpreter, node: ast.ClassDef) -> Value:
     made = Class(it.new_id(), node.name, node, it.frame, tuple(bases), tuple(families), open_base)
     it.classes.append(made)
     value = it.fresh(Kind.CLASS, node, ref=made)
+    first = len(it.functions)
     frame = Frame(
         made.id, it.frame, it.frame.caller, it.frame.call_node, it.frame.function, it.names_of(node),
         is_class=True, cls=made, depth=it.frame.depth, name=node.name,
@@ -58,7 +59,7 @@ def define_class(it: Interpreter, node: ast.ClassDef) -> Value:
     if any(family.endswith("NamedTuple") for family in made.families):
         made.is_dataclass = True
     made.is_dataclass = made.is_dataclass or any(base.is_dataclass for base in bases)
-    for each in it.functions:
+    for each in it.functions[first:]:
         if each.frame is frame and each.owner is None:
             each.owner = made
     return value

@@ -60,7 +60,7 @@ def _is_read_again(it: Interpreter, node: ast.Call) -> bool:
 
 def _is_in_code(it: Interpreter, node: ast.Call) -> bool:
     """Not at the left margin, where it shows a value in a notebook that became a script, and not in a benchmark."""
-    if it.frame is it.module and node.col_offset == 0:
+    if it.frame.is_module and node.col_offset == 0:
         return False
     if it.relevance.reads_watched and it.recording()[1]:
         return False  # a variable may be read so that the tape watches it

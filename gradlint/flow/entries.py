@@ -7,16 +7,18 @@ be asked and that nothing in the file has called: with symbolic parameters and a
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
+from functools import partial
 
 from gradlint.flow.classes import open_instance
 from gradlint.flow.dropped_outputs import judge_graphs
 from gradlint.flow.functions import call_function, open_arguments
 from gradlint.flow.instances import class_attribute
-from gradlint.flow.interpreter import Interpreter, OutOfFuel
+from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.left_out import judge_parts
 from gradlint.flow.loss_functions import judge_open_losses
 from gradlint.flow.members import is_keras_family
-from gradlint.flow.names import bind_name
+from gradlint.flow.modules import attempt, hand_out
 from gradlint.flow.objects import Function, Transformed
 from gradlint.flow.precision import judge_precision
 from gradlint.flow.state import FUEL_PER_ENTRY
@@ -30,17 +32,16 @@ def run_module(it: Interpreter) -> None:
     for statement in it.tree.body:
         if not it.alive:
             break  # the rest cannot be reached: sys.exit at top level, or a raise
-        _entry(it, statement, lambda statement=statement: it.run_body([statement]))
+        _entry(it, statement, partial(it.run_body, [statement]))
     it.alive = True
     it.entered_closed = frozenset(it.entered)
     it.open_code = True
-    for name in sorted(it.module.names.local):
-        value = it.store.get((it.module.id, name))
-        if value is not None and value.kind in (Kind.VARIABLE, Kind.LAYER, Kind.INSTANCE):
-            it.escape(value, at=0)  # whoever imports the module has it
+    for module in it.modules.values():
+        if module.frame is not None:
+            hand_out(it, module.frame)
     _run_uncalled(it)
-    _entry(it, it.tree, lambda: judge_compiled(it))
-    _entry(it, it.tree, lambda: judge_classes(it))
+    _entry(it, it.tree, partial(judge_compiled, it))
+    _entry(it, it.tree, partial(judge_classes, it))
     judge_open_losses(it)
     judge_graphs(it)
     judge_parts(it)
@@ -53,7 +54,8 @@ def _run_uncalled(it: Interpreter) -> None:
         waiting = [
             function
             for function in it.functions
-            if function.node not in it.entered
+            if function.frame.top is it.entry.frame
+            and function.node not in it.entered
             and function.node not in tried
             and (function.node in it.relevance.relevant or _is_run_by_keras(function))
         ]
@@ -63,7 +65,7 @@ def _run_uncalled(it: Interpreter) -> None:
             if function.node in it.entered or function.node in tried:
                 continue
             tried.add(function.node)
-            _entry(it, function.node, lambda function=function: _run_open(it, function))
+            _entry(it, function.node, partial(_run_open, it, function))
 
 
 def _is_run_by_keras(function: Function) -> bool:
@@ -95,21 +97,9 @@ def _run_open(it: Interpreter, function: Function) -> None:
     call_function(it, function, arguments, function.node, None)
 
 
-def _entry(it: Interpreter, node: ast.AST, run: object) -> None:
-    assert callable(run)
-    allowed = min(FUEL_PER_ENTRY, it.fuel_left)
-    it.fuel = allowed
-    try:
-        if allowed <= 0:
-            raise OutOfFuel
-        run()
-    except OutOfFuel:
-        it.abandon()
-        it.gave_up.append((node, "too much to follow"))
-        for name in it.names_of(ast.Module([node], [])).local if isinstance(node, ast.stmt) else ():
-            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                bind_name(it, name, it.unknown_global(name, "the statement that binds it is too much to follow"))
+def _entry(it: Interpreter, node: ast.AST, run: Callable[[], None]) -> None:
+    allowed = it.fuel = min(FUEL_PER_ENTRY, it.fuel_left)
+    attempt(it, node, run)
     it.fuel_left -= allowed - max(it.fuel, 0)
-    if not it.open_code:
-        return
-    it.alive = True
+    if it.open_code:
+        it.alive = True

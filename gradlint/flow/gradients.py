@@ -116,7 +116,7 @@ class Gradients:
 
     def _conclude_unreached(self, by_call: dict[ast.AST, list[Asked]]) -> None:
         """Gradient calls that no way led to are undecided, and said to be."""
-        for node in self.it.relevance.gradient_calls:
+        for node in self.it.source.relevance.gradient_calls:
             if node in by_call:
                 continue
             because = "this call is not reached by what was followed"
@@ -177,7 +177,7 @@ class Gradients:
             GradientDecision(
                 self.places.place(node),
                 first.asked,
-                "" if first.frame is self.it.module else first.frame.name,
+                "" if first.frame.is_module else first.frame.name,
                 self.places.code(first.target_node) if first.target_node is not None else "the loss",
                 tuple(decided),
             )

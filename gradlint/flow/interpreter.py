@@ -17,6 +17,7 @@ from gradlint.flow.objects import (
     Variable,
     VariableSet,
 )
+from gradlint.flow.scopes import Frame
 from gradlint.flow.state import RECORDING, Exits, OutOfFuel
 from gradlint.flow.store import Delta, Key
 from gradlint.flow.values import DType, How, Kind, Value, is_bare
@@ -115,7 +116,7 @@ class Interpreter(Heap):
         value = self.fresh(Kind.PLAIN, node, label=label)
         if cause is not None:
             leaves = [leaf for each in inputs for leaf in self.leaves(each)]
-            if self.frame is not self.module:  # there it is looked at, when all is over
+            if not self.frame.is_module:  # there it is looked at, when all is over
                 for leaf in leaves:
                     if leaf.kind in (Kind.VARIABLE, Kind.VARIABLES):
                         self.weights_read |= self._weights_in(leaf)
@@ -209,7 +210,7 @@ class Interpreter(Heap):
         while self.store.level:
             self.store.end()
         self.store.forget_watchers()
-        self.frame, self.loops, self.calls, self.open_withs, self.stack = self.module, [], [], [], []
+        self.frame, self.loops, self.calls, self.open_withs, self.stack = self.base, [], [], [], []
         self.turn, self.tracing, self.timed = 0, None, 0
         self.training_mode = None
         self.expected = self.arms = self.choosing = self.doubt = self.peeled = self.loop_depth = self.joined = 0
@@ -230,6 +231,36 @@ class Interpreter(Heap):
         """How many exits the running loops and call have seen: grows when an arm leaves."""
         total = sum(len(loop.breaks) + len(loop.continues) for loop in self.loops)
         return total + (len(self.calls[-1].returns) if self.calls else 0)
+
+
+#: What belongs to the code that is being run, as opposed to what was seen in the whole run.
+_OF_RUNNING_CODE = (
+    "frame", "base", "loops", "calls", "open_withs", "stack", "turn", "turn_clock", "tracing", "timed", "timed_keys",
+    "training_mode", "expected", "arms", "choosing", "doubt", "peeled", "loop_depth", "joined", "alive", "open_code",
+    "fuel", "clock", "goes_through", "augmenting",
+)  # fmt: skip
+
+
+@contextmanager
+def in_module(it: Interpreter, frame: Frame, clock: int) -> Iterator[None]:
+    """Run code of another module as if it had been run before anything of the running code: at its import."""
+    kept = {name: getattr(it, name) for name in _OF_RUNNING_CODE}
+    havoc, recording = it.havoc, it.store.get(RECORDING)
+    with it.store.aside():
+        it.frame = it.base = frame
+        it.loops, it.calls, it.open_withs, it.stack, it.timed_keys = [], [], [], [], set()
+        it.turn = it.turn_clock = it.timed = 0
+        it.tracing = it.training_mode = it.augmenting = None
+        it.expected = it.arms = it.choosing = it.doubt = it.peeled = it.loop_depth = it.joined = 0
+        it.alive, it.open_code, it.goes_through, it.clock = True, False, False, clock
+        it.set_recording(0, 0)
+        try:
+            yield
+        finally:
+            it.store.set(RECORDING, recording)
+    for name, value in kept.items():
+        setattr(it, name, value)
+    it.havoc = max(havoc, it.havoc)
 
 
 @contextmanager
@@ -259,5 +290,6 @@ def expecting_errors(it: Interpreter, *, tells: bool) -> Iterator[None]:
 
 
 __all__ = [
-    "MOST_DEPTH", "RECORDING", "Exits", "Interpreter", "OutOfFuel", "expecting_errors", "in_training_mode", "in_turn",
+    "MOST_DEPTH", "RECORDING", "Exits", "Interpreter", "OutOfFuel", "expecting_errors", "in_module",
+    "in_training_mode", "in_turn",
 ]  # fmt: skip

@@ -15,7 +15,8 @@ class Joining(Escaping):
     def join(self, values: list[Value]) -> Value:
         """One value for several ways."""
         different: list[Value] = []
-        for value in values:
+        for each in values:
+            value = self.resolve(each) if each.kind is Kind.IMPORTED else each
             if not any(value is other or _same(value, other) for other in different):
                 different.append(value)
         if len(different) == 1:

@@ -108,7 +108,7 @@ def _outlives_call(it: Interpreter, variable: Value) -> bool:
     if variable.how is How.OPAQUE_CALL:
         return False
     made = it.value_of.get(variable.ref.id, variable) if isinstance(variable.ref, Variable) else None
-    return made is None or made.frame is None or made.frame is it.module or made.frame not in it.frame.callers()
+    return made is None or made.frame is None or made.frame.is_module or made.frame not in it.frame.callers()
 
 
 def _id_of(variable: Value) -> int:

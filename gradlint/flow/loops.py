@@ -23,7 +23,7 @@ MOST_PEELED_DEPTH = 2
 def run_for(it: Interpreter, node: ast.For | ast.AsyncFor) -> None:
     iterable = it.evaluate(node.iter)
     consume(it, iterable, node.iter)
-    if it.frame is it.module:
+    if it.frame.is_module:
         it.loop_names.update(each.id for each in ast.walk(node.target) if isinstance(each, ast.Name))
     known = known_elements(it, iterable)
     if known is not None and len(known) <= MOST_UNROLLED and it.loop_depth < MOST_UNROLLED:

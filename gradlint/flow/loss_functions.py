@@ -46,7 +46,8 @@ def judge_loss_function(it: Interpreter, loss: Value, alone: bool) -> None:
 def judge_open_losses(it: Interpreter) -> None:
     """Loss classes of this file that nothing in it trains with."""
     for cls in it.classes:
-        if not any(family.startswith("keras.losses.") for family in cls.families):
+        of_loss = any(family.startswith("keras.losses.") for family in cls.families)
+        if cls.frame.top is not it.entry.frame or not of_loss:
             continue
         method = class_attribute(it, cls, "call")
         if method is None or not isinstance(method.ref, Function) or method.ref.node in it.loss_functions:

@@ -44,7 +44,7 @@ def _note_layer(it: Interpreter, layer: Value, node: ast.AST) -> None:
         return  # layers that were there before, run one after another
     running = _running(it)
     frames = it.frame.callers() if running is None else []
-    if running is None and it.recording()[1] and it.frame is not it.module:
+    if running is None and it.recording()[1] and not it.frame.is_module:
         running = it.frame.name
     if running is None:
         return

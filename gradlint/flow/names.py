@@ -25,12 +25,14 @@ def read_name(it: Interpreter, name: str, node: ast.AST) -> Value:
             frame = frame.parent
             continue
         if name in frame.names.global_:
-            frame = it.module
-        if frame is it.module:
+            frame = frame.top
+        if frame.is_module:
             return _read_global(it, name, node)
         if name in frame.names.local:
             value = it.store.get((frame.id, name))
             if value is not None:
+                if value.kind is Kind.IMPORTED:
+                    return it.resolve(value)
                 if it.tracing is not None and (value.kind in (Kind.LITERAL, Kind.PLAIN) or value.how is How.JOIN):
                     note_number_read(it, (frame.id, name), name, value)
                 return value
@@ -42,28 +44,44 @@ def read_name(it: Interpreter, name: str, node: ast.AST) -> Value:
 
 
 def _read_global(it: Interpreter, name: str, node: ast.AST) -> Value:
+    module = it.module.module
+    assert module is not None and module.source is not None
     value = it.store.get((it.module.id, name))
     if value is not None:
+        if value.kind is Kind.IMPORTED:
+            return it.resolve(value)
         if it.tracing is not None and (value.kind in (Kind.LITERAL, Kind.PLAIN) or value.how is How.JOIN):
             note_number_read(it, (it.module.id, name), name, value)
-        if it.open_code and (name in it.relevance.global_statements or is_empty(it, value)):
-            return it.join([value, it.state_unknown(name, f"`{name}` may be set or filled from elsewhere", node)])
+        if it.open_code and (name in module.source.relevance.global_statements or is_empty(it, value)):
+            because = f"`{name}` may be set or filled from elsewhere"
+            return it.join([value, it.state_unknown(_own_name(it, name), because, node)])
         if (
             it.open_code
-            and name in it.relevance.rebound_globals
+            and name in module.source.relevance.rebound_globals
             and value.kind not in (Kind.SYMBOL, Kind.FUNCTION, Kind.CLASS)
         ):
-            return it.unknown_global(name, f"`{name}` is bound more than once at module level")
+            return it.unknown_global(_own_name(it, name), f"`{name}` is bound more than once at module level")
         return value
     if name == "__name__":
-        return it.fresh(Kind.LITERAL, node, ref="__main__")
+        return it.fresh(Kind.LITERAL, node, ref=module.name)
+    if module.stars:
+        starred = it.starred(module, name, node)
+        if starred is not None:
+            return it.resolve(starred)
     if name in _BUILTINS:
         return it.fresh(Kind.SYMBOL, node, ref=f"builtins.{name}")
-    starred = [canonical(module) for module in it.star_imports]
-    module = exporter(name, [each for each in starred if each.split(".")[0] in ("tf", "keras", "np")])
-    if module is not None and len(starred) == len(set(starred)):
-        return it.fresh(Kind.SYMBOL, node, ref=canonical(f"{module}.{name}"))
-    return it.unknown_global(name, f"`{name}` is not bound in this file")
+    libraries = [canonical(each) for each in module.stars if isinstance(each, str)]
+    if len(libraries) == len(set(libraries)) == len(module.stars):
+        library = exporter(name, [each for each in libraries if each.split(".")[0] in ("tf", "keras", "np")])
+        if library is not None:
+            return it.fresh(Kind.SYMBOL, node, ref=canonical(f"{library}.{name}"))
+    return it.unknown_global(_own_name(it, name), f"`{name}` is not bound in this file")
+
+
+def _own_name(it: Interpreter, name: str) -> str:
+    """The name, told from the same one in other modules."""
+    module = it.module.module
+    return name if module is None or module is it.entry else f"{module.name}.{name}"
 
 
 def bind_name(it: Interpreter, name: str, value: Value) -> None:
@@ -74,7 +92,7 @@ def bind_name(it: Interpreter, name: str, value: Value) -> None:
     while frame.is_comprehension and name not in frame.names.local and frame.parent is not None:
         frame = frame.parent
     if name in frame.names.global_:
-        frame = it.module
+        frame = frame.top
     elif name in frame.names.nonlocal_:
         outer = frame.parent
         while outer is not None and (outer.is_class or name not in outer.names.local):

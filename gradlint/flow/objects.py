@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gradlint.flow.scopes import Frame
+    from gradlint.flow.sources import Source
     from gradlint.flow.values import Value
 
 
@@ -94,6 +96,38 @@ class Function(HeapObject):
     @property
     def name(self) -> str:
         return "<lambda>" if isinstance(self.node, ast.Lambda) else self.node.name
+
+
+class Progress(Enum):
+    """How far a module was run."""
+
+    NOT_READ = auto()
+    NOT_RUN = auto()
+    RUNNING = auto()
+    RUN = auto()
+
+
+@dataclass(eq=False, slots=True)
+class Module(HeapObject):
+    """A module of the project. `path` names it; without a source there is no code in it, or none that can be read.
+
+    `stars`: where it imports all names from, modules of the project and dotted names of libraries, in order.
+    """
+
+    name: str
+    path: str
+    source: Source | None = None
+    frame: Frame | None = None
+    progress: Progress = Progress.NOT_READ
+    stars: list[Module | str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ImportedName:
+    """`from module import name`: looked up when it is read."""
+
+    module: Module
+    name: str
 
 
 @dataclass(eq=False, slots=True)

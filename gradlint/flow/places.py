@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 
+from gradlint.flow.sources import ROWS, Source
 from gradlint.rule import Place
 
 
 class Places:
-    """Resolves the nodes of one text."""
+    """Resolves the nodes of the files that were run."""
 
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._lines: list[str] | None = None
+    def __init__(self, sources: Mapping[int, Source]) -> None:
+        self._sources = sources
+        self._lines: dict[int, list[str]] = {}
 
     def _line(self, row: int) -> str:
-        if self._lines is None:
-            self._lines = self._text.split("\n")
-        return self._lines[row - 1] if 0 < row <= len(self._lines) else ""
+        """The text of a row, by its number among the rows of all files."""
+        number, row = divmod(row, ROWS)
+        lines = self._lines.get(number)
+        if lines is None:
+            source = self._sources.get(number)
+            lines = self._lines[number] = source.file.text.split("\n") if source is not None else []
+        return lines[row - 1] if 0 < row <= len(lines) else ""
 
     def _column(self, row: int, offset: int) -> int:
         line = self._line(row)
@@ -30,10 +36,12 @@ class Places:
         row = getattr(node, "lineno", 1)
         end = getattr(node, "end_lineno", None) or row
         start_offset, end_offset = getattr(node, "col_offset", 0), getattr(node, "end_col_offset", 0) or 0
+        number, shown = divmod(row, ROWS)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.With):
             line = self._line(row)
-            return Place(row, self._column(row, start_offset), row, len(line.rstrip()) + 1)
-        return Place(row, self._column(row, start_offset), end, self._column(end, end_offset))
+            return Place(shown, self._column(row, start_offset), shown, len(line.rstrip()) + 1, number)
+        start, stop = self._column(row, start_offset), self._column(end, end_offset)
+        return Place(shown, start, end % ROWS, stop, number)
 
     def code(self, node: ast.AST) -> str:
         """The code of a node on one line."""

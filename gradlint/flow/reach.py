@@ -134,7 +134,7 @@ def covers(it: Interpreter, found: Reach, source: SourceAsked, bits: int) -> Val
 
 def _may_hold_recording(it: Interpreter, loose: Value, bits: int) -> bool:
     """Whether an unknown was read out of state that strangers may have filled with what the tape recorded."""
-    if loose.how is How.PARAMETER and loose.frame is not it.module:
+    if loose.how is How.PARAMETER and not (loose.frame is not None and loose.frame.is_module):
         return False  # an argument, as old as the call
     return any(clock <= loose.serial or loose.serial == 0 for clock, mask in it.escaped_recordings if mask & bits)
 
@@ -215,7 +215,12 @@ def _may_alias(it: Interpreter, loose: Value, source: SourceAsked) -> bool:
             elif loose.how in (How.OPAQUE_CALL, How.OPERATION) or isinstance(root.ref, HeapObject):
                 if _known_to_strangers(it, source, loose.serial):
                     return True
-            elif loose.how is How.PARAMETER and loose.frame is it.module and _known_to_strangers(it, source, it.clock):
+            elif (
+                loose.how is How.PARAMETER
+                and loose.frame is not None
+                and loose.frame.is_module
+                and _known_to_strangers(it, source, it.clock)
+            ):
                 return True
         elif way.is_opaque or way.kind is Kind.UNKNOWN:
             return True

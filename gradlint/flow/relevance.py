@@ -7,6 +7,7 @@ attribute of an open `self` is trusted only where nothing but `__init__` assigns
 from __future__ import annotations
 
 import ast
+from copy import copy
 
 from gradlint.knowledge.pure_functions import ARITHMETIC, BEGINS_LINE, CHANGING, SHAPING
 
@@ -216,9 +217,12 @@ _SET_FOR_TRAINING = frozenset({"trainable", "lr"})
 
 
 class Relevance:
-    """What one walk of a module shows: who differentiates, who assigns which attribute."""
+    """What one walk of a module shows: who differentiates, who assigns which attribute.
 
-    def __init__(self, tree: ast.Module) -> None:
+    The walk moves the tree down by `rows`. `include` adds what another module shows.
+    """
+
+    def __init__(self, tree: ast.Module, rows: int = 0) -> None:
         self.assigned_outside_init: set[str] = set()
         self.rebound_globals: set[str] = set()
         self.global_statements: set[str] = set()
@@ -239,15 +243,50 @@ class Relevance:
         self._items_assigned: dict[ast.AST, list[ast.Subscript]] = {}
         self._reads: dict[ast.AST, tuple[str, ...]] = {}
         self._module_assigned: dict[str, int] = {}
-        self._walk(tree)
+        self._relevant: set[ast.AST] | None = None
+        self._walk(tree, rows)
         self._add_item_assigners()
-        self.relevant = self._propagate() | self._alone
 
-    def _walk(self, tree: ast.Module) -> None:
+    @property
+    def relevant(self) -> set[ast.AST]:
+        """The functions from which a gradient can be asked, or that are worth running for another reason."""
+        if self._relevant is None:
+            self._relevant = self._propagate() | self._alone
+        return self._relevant
+
+    def copy(self) -> Relevance:
+        """The same, for `include` to add to."""
+        made = copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, set | dict | list):
+                setattr(made, name, value.copy())
+        return made
+
+    def include(self, other: Relevance) -> None:
+        """Add what another module shows, whose code is run together with this one's."""
+        for name, value in vars(other).items():
+            mine = getattr(self, name)
+            if name == "_relevant":
+                continue
+            if name == "_assignments":
+                for key, count in value.items():
+                    mine[key] = mine.get(key, 0) + count
+            elif isinstance(value, set | dict):
+                mine.update(value)
+            elif isinstance(value, list):
+                mine.extend(value)
+            else:
+                setattr(self, name, mine or value)
+        self._relevant = None
+
+    def _walk(self, tree: ast.Module, rows: int) -> None:
         # (node, enclosing defs, inside __init__)
         stack: list[tuple[ast.AST, tuple[ast.AST, ...], bool]] = [(tree, (tree,), False)]
         while stack:
             node, owners, init = stack.pop()
+            if rows and "lineno" in node._attributes:
+                node.lineno += rows  # type: ignore[attr-defined]
+                node.end_lineno += rows  # type: ignore[attr-defined]
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
                 name = "" if isinstance(node, ast.Lambda) else node.name
                 self._defs.append((node, name))

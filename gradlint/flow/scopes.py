@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gradlint.flow.objects import Class, Function
+    from gradlint.flow.objects import Class, Function, Module
 
 Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef
 
@@ -24,7 +24,7 @@ class Names:
 
 @dataclass(eq=False, slots=True)
 class Frame:
-    """One activation of a scope. `parent` is the lexical one, `caller` the dynamic one."""
+    """One activation of a scope. `parent` is the lexical one, `caller` the dynamic one, `top` that of the module."""
 
     id: int
     parent: Frame | None
@@ -39,6 +39,15 @@ class Frame:
     name: str = ""
     graph: bool = False
     yielded: list[object] = field(default_factory=list)
+    module: Module | None = None
+    top: Frame = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.top = self if self.parent is None else self.parent.top
+
+    @property
+    def is_module(self) -> bool:
+        return self.parent is None
 
     def callers(self) -> list[Frame]:
         """The frame and its callers, innermost first."""

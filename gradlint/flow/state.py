@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,11 +12,14 @@ from gradlint.flow.objects import (
     Class,
     Function,
     HeapObject,
+    Module,
+    Progress,
     Tape,
     Variable,
 )
 from gradlint.flow.relevance import Relevance
 from gradlint.flow.scopes import Frame, Names, Scope, names_of
+from gradlint.flow.sources import Source, Sources
 from gradlint.flow.store import Delta, Key, Store
 from gradlint.flow.values import Fill, How, Kind, Value
 from gradlint.knowledge.activations import Numbers
@@ -23,7 +27,13 @@ from gradlint.knowledge.activations import Numbers
 #: Evaluations (never seconds, so that every machine reports the same).
 FUEL_PER_ENTRY = 60_000
 FUEL_PER_FILE = 1_500_000
+FUEL_FOR_IMPORTS = 500_000
 RECORDING: Key = (0, "recording")
+#: The clock of the file that is judged starts here. Each module that it imports runs earlier, in a stretch of its own:
+#: whenever a name of it is first needed, what its body makes is older than all that the importing file makes.
+START = 10**12
+STRETCH = 10**8
+_LEAVES_EAGER = ("disable_eager_execution", "disable_v2_behavior", "Session(", ".as_default()")
 
 
 class OutOfFuel(Exception):
@@ -62,21 +72,25 @@ class Note:
 
 @dataclass(eq=False)
 class State:
-    """Runs one module abstractly. `asked` is what it leaves behind for `gradients.py`.
+    """Runs one file abstractly, and what it needs of others. `asked` is what it leaves behind for `gradients.py`.
 
-    Evaluating and calling need each other; the lower modules reach the higher ones through the four
+    Evaluating and calling need each other; the lower modules reach the higher ones through the six
     attributes below, which `flow/__init__.py` fills in, so that imports point one way.
     """
 
-    tree: ast.Module
-    relevance: Relevance
+    source: Source
+    sources: Sources
 
     evaluate: Callable[[ast.AST], Value] = field(init=False)
     run_body: Callable[[Sequence[ast.stmt]], None] = field(init=False)
     call: Callable[[Value, Any, ast.AST], Value] = field(init=False)
     get_attribute: Callable[[Value, str, ast.AST], Value] = field(init=False)
+    resolve: Callable[[Value], Value] = field(init=False)
+    starred: Callable[[Module, str, ast.AST], Value | None] = field(init=False)
+    # of all files that were run, together
+    relevance: Relevance = field(init=False)
     store: Store = field(default_factory=Store)
-    clock: int = 0
+    clock: int = START
     havoc: int = -1
     havocs: list[int] = field(default_factory=list)
     fuel: int = FUEL_PER_ENTRY
@@ -195,7 +209,11 @@ class State:
     differentiable: frozenset[str] = frozenset()
     nondifferentiable: frozenset[str] = frozenset()
     open_code: bool = False
-    star_imports: list[str] = field(default_factory=list)
+    # modules of the project by path; the sources that were run, by number; evaluations left for modules
+    modules: dict[str, Module] = field(default_factory=dict)
+    sources_run: dict[int, Source] = field(default_factory=dict)
+    imported_names: dict[tuple[str, str], Value] = field(default_factory=dict)
+    import_fuel: int = FUEL_FOR_IMPORTS
     # variables and layers that are attributes on some ways only
     doubtful: set[int] = field(default_factory=set)
     objects: dict[int, HeapObject] = field(default_factory=dict)
@@ -217,14 +235,53 @@ class State:
     loss_nodes: dict[int, ast.AST] = field(default_factory=dict)
     fitted: set[int] = field(default_factory=set)
     gave_up: list[tuple[ast.AST, str]] = field(default_factory=list)
-    module: Frame = field(init=False)
+    # the file that is judged
+    entry: Module = field(init=False)
     next_id: int = 2
     frame: Frame = field(init=False)
+    # the module whose statement, or whose uncalled function, is being run
+    base: Frame = field(init=False)
 
     def __post_init__(self) -> None:
-        self.module = Frame(1, None, None, None, None, self.names_of(self.tree), name="<module>")
-        self.frame = self.module
+        path = os.path.abspath(self.source.file.filename)
+        self.entry = self.modules[path] = Module(self.new_id(), "__main__", path)
+        self.give_source(self.entry, self.source)
+        self.entry.progress = Progress.RUNNING
+        assert self.entry.frame is not None
+        self.frame = self.base = self.entry.frame
+        self.relevance = self.source.relevance.copy()
         self.store.cells[RECORDING] = Value(Kind.LITERAL, How.FRESH, 0, ref=(0, 0))
+
+    def give_source(self, module: Module, source: Source) -> None:
+        """Make a module ready to be run."""
+        module.source = self.sources_run[source.number] = source
+        module.frame = Frame(self.new_id(), None, None, None, None, self.names_of(source.tree), name="<module>")
+        module.frame.module = module
+
+    def learn_from(self, text: str) -> None:
+        """Note what a file switches on for the whole program, by the words that it must use for that."""
+        if any(mark in text for mark in _LEAVES_EAGER):
+            self.eager = None
+        self.keras_3 = self.keras_3 and "tf_keras" not in text
+        self.numpy_behaviour = self.numpy_behaviour or "enable_numpy_behavior" in text
+        self.registers_gradients = self.registers_gradients or any(
+            mark in text for mark in ("RegisterGradient", "override_gradient", "gradient_override")
+        )
+        self.runs_eagerly = self.runs_eagerly or "run_eagerly" in text
+        self.compiles_xla = self.compiles_xla or "jit_compile=True" in text or "experimental_compile=True" in text
+        self.never_traces = self.never_traces or "run_functions_eagerly" in text
+
+    @property
+    def module(self) -> Frame:
+        """The frame of the module that the running code stands in."""
+        return self.frame.top
+
+    @property
+    def tree(self) -> ast.Module:
+        """The tree of the module that the running code stands in."""
+        module = self.frame.top.module
+        assert module is not None and module.source is not None
+        return module.source.tree
 
     def new_id(self) -> int:
         """A fresh id for a frame or heap object."""

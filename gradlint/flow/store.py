@@ -7,6 +7,9 @@ Measured against copying and chained maps: flat at any number of names (facts: e
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from gradlint.flow.values import Value
 
 Key = tuple[int, object]
@@ -41,6 +44,14 @@ class Store:
             else:
                 history[-1] = value
         cells[key] = value
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Write cells that no open arm rolls back: what is written was so before any of them began."""
+        logs, watchers = self._logs, self._watchers
+        self._logs, self._watchers = [], []
+        yield
+        self._logs, self._watchers = logs, watchers
 
     @property
     def level(self) -> int:

@@ -115,7 +115,7 @@ def _note_function(it: Interpreter, owner: Value, written: str, value: Value, no
     if isinstance(value.ref, Partial):
         held = [*value.ref.arguments, *(each for _, each in value.ref.keywords)]
         _note_hidden(it, owner, written, it.list_of(held, node), "a functools.partial", node)
-    elif value.ref.frame is not it.module and value.ref.owner is None:
+    elif not value.ref.frame.is_module and value.ref.owner is None:
         own = [each for each in it.closed_over(value.ref) if each.ref is not owner.ref]
         _note_hidden(it, owner, written, it.list_of(own, node), "a function that closes over it", node)
 

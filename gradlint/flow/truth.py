@@ -52,7 +52,7 @@ def _is_module_flag(it: Interpreter, name: str) -> bool:
     if name in it.loop_names:
         return False
     frame: Frame | None = it.frame
-    while frame is not None and frame is not it.module:
+    while frame is not None and not frame.is_module:
         if name in frame.names.local:
             return False
         frame = frame.parent

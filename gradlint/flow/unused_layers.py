@@ -31,7 +31,8 @@ _WEIGHT_READERS = frozenset("weights trainable_weights get_weights variables tra
 
 def judge_classes(it: Interpreter) -> None:
     """Look at the layers and weights of each layer and model of the file."""
-    classes = [cls for cls in it.classes if is_keras_family(cls) and _computes(it, cls)]
+    own = [cls for cls in it.classes if cls.frame.top is it.entry.frame]
+    classes = [cls for cls in own if is_keras_family(cls) and _computes(it, cls)]
     if not classes:
         return
     text = _Mentions(it.tree)

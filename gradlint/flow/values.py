@@ -41,6 +41,8 @@ class Kind(Enum):
     LAYER = auto()  # ref: objects.Layer
     LIBRARY = auto()  # ref: objects.LibraryObject (optimizer, loss, metric, dataset ...)
     TAPE = auto()  # ref: objects.Tape
+    MODULE = auto()  # a module of the project; ref: objects.Module
+    IMPORTED = auto()  # a name of a module that may not have been run yet; ref: objects.ImportedName
 
 
 class How(Enum):
@@ -163,7 +165,7 @@ class Value:
         return self.how in OPAQUE
 
 
-NO_VALUE_KINDS = frozenset({Kind.LITERAL, Kind.PLAIN, Kind.SYMBOL, Kind.CLASS})
+NO_VALUE_KINDS = frozenset({Kind.LITERAL, Kind.PLAIN, Kind.SYMBOL, Kind.CLASS, Kind.MODULE, Kind.IMPORTED})
 
 
 def constant(literal: object, serial: int = 0, node: ast.AST | None = None) -> Value:
@@ -185,6 +187,8 @@ def is_literal(value: Value | None, literal: object) -> bool:
 
 def is_bare(value: Value) -> bool:
     """Whether a value is a constant, or a Python object that no tensor went into."""
+    if value.kind is Kind.MODULE:
+        return True
     return value.kind is Kind.LITERAL or (value.kind is Kind.PLAIN and not value.dead and not value.inputs)
 
 

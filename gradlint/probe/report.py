@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-from gradlint.engine import FileResult
+from gradlint.merging import FileResult
 from gradlint.probe.account import Account
 from gradlint.probe.findings import code_of, layer_of, run_findings
 from gradlint.probe.flow_error import GradientFlowError, shortened

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from gradlint.config import load_settings
-from gradlint.engine import FileResult, check_file
 from gradlint.errors import RunError
+from gradlint.merging import FileResult, check_file
 from gradlint.probe.account import Account
 from gradlint.probe.confirmation import judged, rows_of
 from gradlint.probe.places import is_users

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from gradlint.engine import FileResult
+from gradlint.merging import FileResult
 from gradlint.report import concise, full, json
 from gradlint.report.style import Style
 from gradlint.rule import Finding, Severity

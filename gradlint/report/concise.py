@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gradlint.engine import FileResult
+from gradlint.merging import FileResult
 from gradlint.report.style import Style
 from gradlint.rule import Finding
 from gradlint.text import printable

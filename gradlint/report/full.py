@@ -5,7 +5,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Sequence
 
-from gradlint.engine import FileResult, shown_rows
+from gradlint.engine import shown_rows
+from gradlint.merging import FileResult
 from gradlint.report.concise import header
 from gradlint.report.style import Style
 from gradlint.rule import Finding, Place

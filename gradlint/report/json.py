@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from gradlint.engine import FileResult
+from gradlint.merging import FileResult
 from gradlint.report.style import Style
 from gradlint.rule import Finding, Place, Step
 

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 
-from gradlint.engine import FileResult
+from gradlint.merging import FileResult
 
 
 def render_text(results: Sequence[FileResult]) -> str:

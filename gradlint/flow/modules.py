@@ -1,0 +1,190 @@
+"""Modules of the project: what an import binds, and running a module when a name of it is first needed.
+
+An import binds names that are looked up when they are read. A module is run then, as if it had been run at the start
+(`interpreter.in_module`), so that what nobody reads costs nothing. Modules that register what they define somewhere
+are run where they are imported, as their effect is all that they are imported for.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from gradlint.flow.interpreter import Interpreter, OutOfFuel, in_module
+from gradlint.flow.names import bind_name
+from gradlint.flow.objects import ImportedName, Module, Progress
+from gradlint.flow.scopes import Frame
+from gradlint.flow.state import FUEL_PER_ENTRY, START, STRETCH
+from gradlint.flow.symbols import canonical
+from gradlint.flow.values import How, Kind, Value
+
+#: Modules that one file may lead to; further ones are opaque.
+MOST_MODULES = 100
+#: A name may be handed on by so many modules (`__init__.py` files, mostly).
+_MOST_HANDED_ON = 20
+
+
+def module_of(it: Interpreter, path: str) -> Module:
+    """The module at this path, not run yet unless it was."""
+    known = it.modules.get(path)
+    if known is None:
+        known = it.modules[path] = Module(it.new_id(), it.sources.finder.name_of(path), path)
+    return known
+
+
+def _read(it: Interpreter, module: Module) -> None:
+    """Parse the module, if it can be read and there is room for it."""
+    if module.progress is Progress.NOT_READ:
+        module.progress = Progress.NOT_RUN
+        if module.path.endswith(".py") and len(it.sources_run) < MOST_MODULES:
+            source = it.sources.imported(module.path)
+            if source is not None:
+                it.give_source(module, source)
+
+
+def module_value(it: Interpreter, path: str, node: ast.AST | None) -> Value:
+    """The module as a value."""
+    return it.fresh(Kind.MODULE, node, ref=module_of(it, path))
+
+
+def imported_name(it: Interpreter, path: str, name: str) -> Value:
+    """What `from module import name` binds: one value per name, looked up when it is read."""
+    value = it.imported_names.get((path, name))
+    if value is None:
+        ref = ImportedName(module_of(it, path), name)
+        value = it.imported_names[path, name] = Value(Kind.IMPORTED, How.FRESH, 0, ref=ref, label=name)
+    return value
+
+
+def resolve(it: Interpreter, value: Value) -> Value:
+    """What an imported name stands for."""
+    for _ in range(_MOST_HANDED_ON):
+        if value.kind is not Kind.IMPORTED:
+            return value
+        imported: ImportedName = value.ref
+        value = module_attribute(it, imported.module, imported.name, None)
+    return it.unknown_global(f"{imported.module.name}.{imported.name}", "an import that leads back to itself")
+
+
+def module_attribute(it: Interpreter, module: Module, name: str, node: ast.AST | None) -> Value:
+    """`module.name`: what its body binds, what it imports all of, or a module inside a package."""
+    full = canonical(f"{module.name}.{name}")
+    if full in it.differentiable or full in it.nondifferentiable:
+        return it.unknown_global(full, "the settings say what it does to a gradient")
+    run(it, module)
+    if module.frame is not None:
+        value = it.store.get((module.frame.id, name))
+        if value is None:
+            value = starred(it, module, name, node)
+        if value is not None and not _is(value, module, name):
+            return value
+        if name == "__name__":
+            return it.fresh(Kind.LITERAL, node, ref=module.name)
+    path = it.sources.finder.submodule(module.path, name)
+    if path is not None:
+        return module_value(it, path, node)
+    because = f"`{name}` is not bound in `{module.name}`" if module.source else f"`{module.name}` is not followed"
+    return it.unknown_global(full, because)
+
+
+def set_in_module(it: Interpreter, module: Module, name: str, value: Value) -> None:
+    """`module.name = value`."""
+    run(it, module)
+    if module.frame is not None:
+        it.store.set((module.frame.id, name), value)
+
+
+def _is(value: Value, module: Module, name: str) -> bool:
+    """Whether a value is the import of just this name: `from . import losses` in an `__init__.py`."""
+    return isinstance(value.ref, ImportedName) and value.ref.module is module and value.ref.name == name
+
+
+def starred(it: Interpreter, module: Module, name: str, node: ast.AST | None) -> Value | None:
+    """A name that the module has from `from other import *`, where the other is of the project."""
+    for other in reversed(module.stars):
+        if isinstance(other, Module) and exports(it, other, name, frozenset({module.path})):
+            return imported_name(it, other.path, name)
+    return None
+
+
+def exports(it: Interpreter, module: Module, name: str, asked: frozenset[str]) -> bool:
+    """Whether `from module import *` binds the name: by `__all__`, else every name without an underscore."""
+    _read(it, module)
+    if module.frame is None or module.path in asked:
+        return False
+    bound = name in module.frame.names.local
+    if not bound and not module.stars and module.progress is Progress.RUN:
+        return False
+    if not bound and not any(isinstance(each, ast.ImportFrom) and each.names[0].name == "*" for each in _body(module)):
+        return False
+    run(it, module)
+    listed = it.store.get((module.frame.id, "__all__"))
+    if listed is not None and listed.kind is Kind.CONTAINER and it.items(listed).exact:
+        names = it.items(listed).elements
+        if all(each.kind is Kind.LITERAL for each in names):
+            return any(each.ref == name for each in names)
+    if name.startswith("_"):
+        return False
+    return bound or any(
+        isinstance(other, Module) and exports(it, other, name, asked | {module.path}) for other in module.stars
+    )
+
+
+def _body(module: Module) -> list[ast.stmt]:
+    return module.source.tree.body if module.source is not None else []
+
+
+def run_registering(it: Interpreter, path: str) -> None:
+    """Run a module at its import, where it does something to others."""
+    if path.endswith(".py") and it.sources.registers(path):
+        run(it, module_of(it, path))
+
+
+def run(it: Interpreter, module: Module) -> None:
+    """Run the body of a module, the packages that it is in before it, unless that was done or is under way."""
+    _read(it, module)
+    if module.progress is not Progress.NOT_RUN:
+        return
+    module.progress = Progress.RUNNING
+    for parent in it.sources.finder.parents(module.path):
+        run(it, module_of(it, parent))
+    if module.source is not None and module.frame is not None:
+        it.relevance.include(module.source.relevance)
+        it.learn_from(module.source.file.text)
+        clock = START - STRETCH * len(it.sources_run)
+        with in_module(it, module.frame, clock):
+            for statement in module.source.tree.body:
+                if not it.alive:
+                    break
+                _run_statement(it, statement)
+        if it.open_code:
+            hand_out(it, module.frame)
+    module.progress = Progress.RUN
+
+
+def _run_statement(it: Interpreter, statement: ast.stmt) -> None:
+    allowed = it.fuel = min(FUEL_PER_ENTRY, it.import_fuel)
+    attempt(it, statement, lambda: it.run_body([statement]))
+    it.import_fuel -= allowed - max(it.fuel, 0)
+
+
+def attempt(it: Interpreter, node: ast.AST, run_it: Callable[[], None]) -> None:
+    """Run something as far as the fuel goes; the names that a statement binds are unknown when that is not enough."""
+    try:
+        if it.fuel <= 0:
+            raise OutOfFuel
+        run_it()
+    except OutOfFuel:
+        it.abandon()
+        it.gave_up.append((node, "too much to follow"))
+        for name in it.names_of(ast.Module([node], [])).local if isinstance(node, ast.stmt) else ():
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                bind_name(it, name, it.unknown_global(name, "the statement that binds it is too much to follow"))
+
+
+def hand_out(it: Interpreter, frame: Frame) -> None:
+    """Whoever imports a module has the objects that its names hold."""
+    for name in sorted(frame.names.local):
+        value = it.store.get((frame.id, name))
+        if value is not None and value.kind in (Kind.VARIABLE, Kind.LAYER, Kind.INSTANCE):
+            it.escape(value, at=0)

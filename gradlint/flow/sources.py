@@ -1,0 +1,120 @@
+"""Sources: parsed files that one interpretation may need together, kept as long as memory allows.
+
+Rows of different files must not be confused where nodes are compared, ordered and quoted, so each parsed file is
+moved to a range of rows of its own: `row // ROWS` tells the file, `row % ROWS` the row in it.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import warnings
+from collections import OrderedDict
+from dataclasses import dataclass, field
+
+from gradlint.files.input_file import InputFile, UnreadableText, decode
+from gradlint.files.modules import ModuleFinder
+from gradlint.flow.relevance import Relevance
+
+#: More rows than any file that is followed into has.
+ROWS = 10_000_000
+#: Characters of source whose trees are kept. A tree takes some two hundred times the memory of its text's characters.
+MOST_KEPT = 400_000
+#: A module longer than this is opaque to those that import it: generated tables, most likely.
+MOST_CHARACTERS = 400_000
+
+#: A module that does more than define names when it is imported: it puts what it defines into something of others.
+_REGISTERS = re.compile(r"^(?:@[\w.]*(?:regist|add)|[\w.]*regist\w*\(|[A-Za-z_][\w.]*\[[^\]\n]+\] = )", re.M | re.I)
+
+
+@dataclass(eq=False, slots=True)
+class Source:
+    """One parsed file. `number` is that of its range of rows."""
+
+    file: InputFile
+    tree: ast.Module
+    number: int
+    _relevance: Relevance | None = field(default=None, init=False)
+
+    @property
+    def relevance(self) -> Relevance:
+        """What one walk of the tree shows; that walk moves it to its range of rows."""
+        if self._relevance is None:
+            self._relevance = Relevance(self.tree, self.number * ROWS)
+        return self._relevance
+
+
+def parse(text: str) -> ast.Module:
+    """The tree of a text; raises what `ast.parse` raises."""
+    with warnings.catch_warnings():  # about the judged code (invalid escapes): not for our standard error
+        warnings.simplefilter("ignore")
+        return ast.parse(text)
+
+
+class Sources:
+    """The files of one run, by absolute path: read and parsed when they are needed."""
+
+    def __init__(self, finder: ModuleFinder | None = None) -> None:
+        self.finder = finder if finder is not None else ModuleFinder()
+        self._kept: OrderedDict[str, Source] = OrderedDict()
+        self._characters = 0
+        self._registering: dict[str, bool] = {}
+        self._count = 0
+
+    def parsed(self, file: InputFile) -> Source:
+        """The source of a file that was read.
+
+        Raises:
+            SyntaxError, RecursionError, MemoryError, ValueError: from `ast.parse`.
+        """
+        path = os.path.abspath(file.filename)
+        kept = self._kept.get(path)
+        if kept is not None and kept.file.text == file.text:
+            return kept
+        self._count += 1
+        source = Source(file, parse(file.text), self._count)
+        self._keep(path, source)
+        return source
+
+    def imported(self, path: str) -> Source | None:
+        """The source of a module of the project; None when it cannot be read, parsed, or is too long to follow."""
+        kept = self._kept.get(path)
+        if kept is not None:
+            self._kept.move_to_end(path)
+            return kept
+        text = self._text(path)
+        if text is None or len(text) > MOST_CHARACTERS:
+            return None
+        try:
+            return self.parsed(InputFile(path, text))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None
+
+    def registers(self, path: str) -> bool:
+        """Whether importing the module puts what it defines into something of another module."""
+        known = self._registering.get(path)
+        if known is None:
+            text = self._text(path) or ""
+            known = self._registering[path] = _REGISTERS.search(text) is not None
+        return known
+
+    def _text(self, path: str) -> str | None:
+        kept = self._kept.get(path)
+        if kept is not None:
+            return kept.file.text
+        try:
+            with open(path, "rb") as file:
+                return decode(file.read(), path).text
+        except (OSError, ValueError, UnreadableText):
+            return None
+
+    def _keep(self, path: str, source: Source) -> None:
+        old = self._kept.pop(path, None)
+        if old is not None:
+            self._characters -= len(old.file.text)
+        self._kept[path] = source
+        self._characters += len(source.file.text)
+        while self._characters > MOST_KEPT and len(self._kept) > 1:
+            _, dropped = self._kept.popitem(last=False)
+            self._characters -= len(dropped.file.text)

@@ -1,0 +1,158 @@
+"""Merging: what was found while judging each file becomes one result per file, whatever the order of the files.
+
+A finding stands where the change is to be made, which may be in another file than the one that was judged. When that
+file is judged too, the finding is told there, once, however many files lead to it. When it is not, the finding stands
+at the step of its trace in the judged file; unless that other file shows the same on its own: then it is its business.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from gradlint.config import Settings
+from gradlint.engine import Judged, judge_bytes, judge_file, sources_for
+from gradlint.flow_report import GradientDecision
+from gradlint.rule import Finding, Severity, Step
+from gradlint.selection import selected_codes
+from gradlint.suppress import Suppressions, apply_suppressions, is_silenced
+
+#: Of the files that lead to one cause, beside the first: so many are named in its trace.
+_MOST_OTHERS = 3
+_ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
+
+JudgeAlone = Callable[[str], Judged]
+
+
+@dataclass(frozen=True, slots=True)
+class FileResult:
+    """What was found in one file; findings in the order row, column, code."""
+
+    filename: str
+    findings: tuple[Finding, ...] = ()
+    decisions: tuple[GradientDecision, ...] = ()
+    excerpts: dict[int, str] = field(default_factory=dict, hash=False)
+    """The rows of the file that the findings stand on, for reports: the file may change or be standard input."""
+    parsed: bool = False
+    """False when the file stopped at the gate or could not be read."""
+
+
+def check_file(path: str | Path, settings: Settings) -> FileResult:
+    """Judge one file: modules that it imports are read, and not judged."""
+    sources = sources_for(settings)
+    return merged([judge_file(path, settings, sources)], settings)[0]
+
+
+def check_bytes(data: bytes, filename: str, settings: Settings) -> FileResult:
+    """Judge the bytes of one file."""
+    return merged([judge_bytes(data, filename, settings, sources_for(settings))], settings)[0]
+
+
+def merged(judged: Sequence[Judged], settings: Settings) -> list[FileResult]:
+    """One result per judged file, in the same order."""
+    return _Merging(judged, settings).results()
+
+
+class _Merging:
+    def __init__(self, judged: Sequence[Judged], settings: Settings) -> None:
+        self._judged = judged
+        self._settings = settings
+        self._selected = selected_codes(settings.select, settings.ignore)
+        self._names = {os.path.abspath(each.filename): each.filename for each in judged}
+        self._excerpts: dict[tuple[str, int], str] = {}
+        self._comments: dict[str, Suppressions] = {}
+        self._alone: dict[str, Judged] = {}
+        for each in judged:
+            self._excerpts |= {(self._name(name), row): text for (name, row), text in each.excerpts.items()}
+            for name, comments in each.suppressions.items():
+                self._comments.setdefault(self._name(name), comments)
+
+    def results(self) -> list[FileResult]:
+        by_file: dict[str, dict[tuple[object, ...], Finding]] = {each.filename: {} for each in self._judged}
+        for each in sorted(self._judged, key=lambda each: each.filename):
+            for finding in each.findings:
+                placed = self._placed(self._renamed(finding), each.filename)
+                if placed is not None:
+                    found = by_file[placed.filename]
+                    key = (placed.code, placed.place, finding.filename, finding.place)
+                    found[key] = _joined(found[key], placed) if key in found else placed
+        return [self._result(each, list(by_file[each.filename].values())) for each in self._judged]
+
+    def _result(self, judged: Judged, findings: list[Finding]) -> FileResult:
+        comments = self._comments.get(judged.filename)
+        if comments is not None:
+            findings = apply_suppressions(findings, replace(comments, filename=judged.filename), self._selected)
+        findings.sort(key=lambda finding: (finding.place.row, finding.place.column, finding.code, finding.place))
+        told = tuple(_with_short_names(finding) for finding in findings)
+        rows = {row: text for (name, row), text in self._excerpts.items() if name == judged.filename}
+        return FileResult(judged.filename, told, judged.decisions, rows, judged.parsed)
+
+    def _name(self, filename: str) -> str:
+        """The file as the run names it."""
+        return self._names.get(os.path.abspath(filename), filename)
+
+    def _renamed(self, finding: Finding) -> Finding:
+        trace = tuple(replace(step, filename=self._name(step.filename)) for step in finding.trace)
+        return replace(finding, filename=self._name(finding.filename), trace=trace)
+
+    def _is_named(self, filename: str) -> bool:
+        return os.path.abspath(filename) in self._names
+
+    def _placed(self, finding: Finding, judged: str) -> Finding | None:
+        """The finding in a file of the run; None where it is told elsewhere, or silenced where it stands."""
+        if self._is_named(finding.filename):
+            return finding
+        comments = self._comments.get(finding.filename)
+        if comments is not None and is_silenced(finding, comments):
+            return None
+        alone = self._alone.get(finding.filename)
+        if alone is None:
+            alone = judge_file(finding.filename, self._settings, sources_for(self._settings))
+            self._alone[finding.filename] = alone
+        if any(each.code == finding.code and each.place == finding.place for each in alone.findings):
+            return None
+        step = self._effect(finding)
+        if step is None:
+            return None
+        cause = Step("the cause stands here", finding.place, finding.filename)
+        known = any(each.place == finding.place and each.filename == finding.filename for each in finding.trace)
+        trace = finding.trace if known else (cause, *finding.trace)
+        return replace(finding, place=step.place, filename=step.filename, trace=trace)
+
+    def _effect(self, finding: Finding) -> Step | None:
+        """The step nearest to the cause in a file of the run: the call that leads there, or what comes of it."""
+        at = next(
+            (
+                index
+                for index, step in enumerate(finding.trace)
+                if step.place == finding.place and step.filename == finding.filename
+            ),
+            0,
+        )
+        before = [step for step in finding.trace[:at] if self._is_named(step.filename)]
+        after = [step for step in finding.trace[at:] if self._is_named(step.filename)]
+        if before and "called" in before[-1].message:
+            return before[-1]
+        return after[0] if after else before[-1] if before else None
+
+
+def _joined(first: Finding, other: Finding) -> Finding:
+    """One finding for two files that lead to the same cause: the more certain one, and where the other one ends."""
+    if _ORDER[other.severity or Severity.ERROR] < _ORDER[first.severity or Severity.ERROR]:
+        first, other = other, first
+    ends = {(step.filename, step.place) for step in first.trace}
+    last = other.trace[-1] if other.trace else None
+    added = sum(step.message.startswith("also ") for step in first.trace)
+    if last is None or (last.filename, last.place) in ends or added >= _MOST_OTHERS:
+        return first
+    if last.filename == first.filename and last.place == first.place:
+        return first
+    return replace(first, trace=(*first.trace, replace(last, message=f"also {last.message}")))
+
+
+def _with_short_names(finding: Finding) -> Finding:
+    """Steps name their file only where it is another one."""
+    trace = tuple(replace(each, filename="") if each.filename == finding.filename else each for each in finding.trace)
+    return replace(finding, trace=trace)
