@@ -71,7 +71,7 @@ def judge_file(path: str | Path, settings: Settings, sources: Sources) -> Judged
 
 def judge_bytes(data: bytes, filename: str, settings: Settings, sources: Sources) -> Judged:
     """Judge the bytes of a file."""
-    if not passes_gate(data):
+    if not passes_gate(data) and not (b"__main__" in data and _starts_training(data, filename, sources)):
         return Judged(filename)
     try:
         file = decode(data, filename)
@@ -80,6 +80,15 @@ def judge_bytes(data: bytes, filename: str, settings: Settings, sources: Sources
         selected = selected_codes(settings.select, settings.ignore)
         return Judged(filename, (finding,) if finding.code in selected else ())
     return on_deep_stack(_judge, file, settings, sources)
+
+
+def _starts_training(data: bytes, filename: str, sources: Sources) -> bool:
+    """Whether a script that names neither TensorFlow nor Keras runs code of the project that trains."""
+    try:
+        text = decode(data, filename).text
+    except UnreadableText:
+        return False
+    return sources.leads_to_training(os.path.abspath(filename), text)
 
 
 def _judge(file: InputFile, settings: Settings, sources: Sources) -> Judged:

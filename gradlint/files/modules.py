@@ -70,6 +70,20 @@ class ModuleFinder:
             return ".".join([*parts, os.path.basename(os.path.dirname(module))])
         return ".".join([*parts, os.path.basename(module).removesuffix(".py").removesuffix(".ipynb")])
 
+    def project_of(self, importer: str, most: int) -> list[str]:
+        """Files with code around a file, its own folder and package first: those that may import it."""
+        folder = os.path.dirname(importer)
+        found: dict[str, None] = {}
+        for root in (folder, *self._roots_of(folder)):
+            for parent, folders, names in os.walk(root):
+                folders[:] = sorted(each for each in folders if not each.startswith((".", "__pycache__")))
+                for name in sorted(names):
+                    if name.endswith((".py", ".ipynb")):
+                        found.setdefault(os.path.join(parent, name))
+                        if len(found) >= most:
+                            return list(found)
+        return list(found)
+
     def _files(self, folder: str) -> frozenset[str]:
         listed = self._listed.get(folder)
         if listed is None:

@@ -7,6 +7,7 @@ and asks tapes, `reach.py` walks the graph, `gradients.py` concludes.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -49,8 +50,11 @@ def analyse(source: Source, settings: Settings, sources: Sources) -> FlowResult:
     from gradlint.flow.relevance import TRIGGERS, is_worth_running
 
     text = source.file.text
-    if not is_worth_running(text):
+    leads = sources.leads_to_training(os.path.abspath(source.file.filename), text)
+    if not leads and not is_worth_running(text):
         return FlowResult()
+    if leads:
+        sources.training(source)
     if not source.relevance.relevant and not any(trigger in text for trigger in TRIGGERS):
         return FlowResult()
     from gradlint.flow.entries import run_module

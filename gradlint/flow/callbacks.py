@@ -135,7 +135,9 @@ def numpy_function(it: Interpreter, arguments: Arguments, node: ast.AST) -> Valu
         return it.fresh(Kind.SYMBOL, node, ref="tf.numpy_function")  # a decorator
     inputs = arguments.get(1, "inp")
     dead = ((inputs, Cause.LEFT_TENSORFLOW),) if inputs is not None else ()
-    return it.operation(node, (), label="tf.numpy_function", dead=dead)
+    made = it.operation(node, (), label="tf.numpy_function", dead=dead)
+    made.given = arguments
+    return made
 
 
 def map_structure(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:

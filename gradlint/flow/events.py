@@ -164,6 +164,7 @@ class TermStarved:
     target: str
     asked_at: Place
     trace: Trace
+    drawn: bool = False  # the term moves others; what reaches these sources was drawn by NumPy
 
     @property
     def verdict(self) -> Verdict:

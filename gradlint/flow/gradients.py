@@ -22,7 +22,7 @@ from gradlint.flow.notes import Notes, order
 from gradlint.flow.objects import Layer, Variable
 from gradlint.flow.places import Places
 from gradlint.flow.reach import Reach, WayStep, covers, reach, surely_flows, touches, unregistered, way_between
-from gradlint.flow.terms import Terms, bits_of
+from gradlint.flow.terms import DRAWN, Terms, bits_of
 from gradlint.flow.update_events import NoneFiltered, ResultDropped
 from gradlint.flow.values import How, Kind, Value, alternatives, lineage, recorded_or_dead
 from gradlint.flow.ways import (
@@ -394,6 +394,7 @@ class Gradients:
                     self.places.code(asked.target_node) if asked.target_node is not None else "the loss",
                     self.places.place(asked.node),
                     first.trace,
+                    first.because == DRAWN,
                 )
             )
 

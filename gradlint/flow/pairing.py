@@ -12,8 +12,10 @@ from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.members import is_keras_family, is_layer_symbol, may_be_part
 from gradlint.flow.objects import Instance, Layer, Variable, VariableSet
 from gradlint.flow.runs import merged_keys, runs_of
+from gradlint.flow.scopes import Frame
 from gradlint.flow.update_events import ClipMisused, Mispairing, PairsMismatched
 from gradlint.flow.values import How, Kind, Value, lineage
+from gradlint.flow.wording import code_of_node
 
 #: What stands for another network by plan: gradients of a copy move the original (A3C, first-order MAML).
 _COPIES = re.compile(
@@ -52,11 +54,27 @@ def note_zip(it: Interpreter, arguments: Arguments, node: ast.AST) -> None:
         return  # what gradients are added to or kept in has no gradients of its own
     known = [source for source in sources if source is not None]
     confused = found is Mispairing.OTHER and _loss_reads(gradients, variables)
-    if found is Mispairing.OTHER and not confused and _COPIES.search(" ".join(texts)):
+    written = [ast.unparse(each.node) for each in (*known, *variables) if isinstance(each.node, ast.expr)]
+    if found is Mispairing.OTHER and not confused and _COPIES.search(" ".join([*texts, *written])):
         return
     certain = found is not Mispairing.TRUNCATED and (found is not Mispairing.OTHER or _surely_differ(known, variables))
     holds = _others_differ(it, known, variables, confused=confused) if found is Mispairing.OTHER else None
-    it.note(PairsMismatched, node, found, *texts, certain=certain and not it.doubt, holds=holds)
+    at, frame = node, it.frame
+    if found is Mispairing.OTHER:
+        at, frame = _where_they_meet(it, [*known, *variables], node)
+    if at is not node:
+        texts[1] = code_of_node(variables[0].node) or texts[1]
+    it.note(PairsMismatched, at, found, *texts, certain=certain and not it.doubt, holds=holds, frame=frame)
+
+
+def _where_they_meet(it: Interpreter, values: list[Value], node: ast.AST) -> tuple[ast.AST, Frame]:
+    """Where both lists came together: in this function, or in the call that handed both of them in."""
+    chain = it.frame.callers()
+    depths = [chain.index(each.frame) for each in values if each.frame in chain]
+    if len(depths) < len(values) or min(depths) == 0:
+        return node, it.frame
+    called = chain[min(depths) - 1].call_node
+    return (node, it.frame) if called is None else (called, chain[min(depths)])
 
 
 def _note_unapplied(it: Interpreter, left: list[Value], texts: list[str], node: ast.AST) -> None:
@@ -202,6 +220,15 @@ def _surely_differ(sources: list[Value], variables: list[Value]) -> bool:
     return len({_build_of(each) for each in owners}) == len(owners)
 
 
+def _are_made_in_sight(sources: list[Value], variables: list[Value]) -> bool:
+    """Whether both belong to objects that the program makes, so that different ones are known to be different."""
+    owners = [[_owner(each) for each in values] for values in (sources, variables)]
+    known = [each for row in owners for each in row if isinstance(each, Layer | Instance)]
+    return len(known) == len(sources) + len(variables) and not any(
+        isinstance(each, Instance) and each.open_self for each in known
+    )
+
+
 def _build_of(owner: object) -> object:
     if isinstance(owner, Instance):
         return owner.cls.id
@@ -239,14 +266,18 @@ def _others_differ(
     def holds() -> bool:
         if confused:
             return not _shared_members(sources, variables)
-        if _may_overlap(sources, variables):
+        if _shared_members(sources, variables):
             return False
-        if _surely_differ(sources, variables) or _roles_differ(sources, variables):
-            return True
         wanted = {repr(key_of(each)) for each in variables}
-        return any(
-            wanted & {repr(key_of(source.value)) for source in asked.sources} and asked.frame.names is frame.names
+        around = {each.names for each in frame.callers()}
+        asked_here = any(
+            wanted & {repr(key_of(source.value)) for source in asked.sources} and asked.frame.names in around
             for asked in it.asked
         )
+        if asked_here and _are_made_in_sight(sources, variables):
+            return True
+        if _may_overlap(sources, variables):
+            return False
+        return asked_here or _surely_differ(sources, variables) or _roles_differ(sources, variables)
 
     return holds

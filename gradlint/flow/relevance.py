@@ -7,6 +7,7 @@ attribute of an open `self` is trusted only where nothing but `__init__` assigns
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from copy import copy
 
 from gradlint.knowledge.pure_functions import ARITHMETIC, BEGINS_LINE, CHANGING, SHAPING
@@ -227,6 +228,7 @@ class Relevance:
         self.rebound_globals: set[str] = set()
         self.global_statements: set[str] = set()
         self.gradient_calls: list[ast.Call] = []
+        self.imports: list[ast.Import | ast.ImportFrom] = []
         self.regularises = False  # some layer of the file may add losses of its own, or they are read
         self.adds_losses = self.has_regularizers = False  # the same, of what is written in the file
         self.regularises_by_hand = False
@@ -253,6 +255,17 @@ class Relevance:
         if self._relevant is None:
             self._relevant = self._propagate() | self._alone
         return self._relevant
+
+    @property
+    def training(self) -> set[str]:
+        """The names of the functions, at any depth, from which a gradient can be asked."""
+        relevant = self._propagate()
+        return {name for node, name in self._defs if node in relevant and name}
+
+    def add_training(self, names: Iterable[str]) -> None:
+        """Whoever uses these imported names can ask for a gradient."""
+        self._aliases.update(names)
+        self._relevant = None
 
     def copy(self) -> Relevance:
         """The same, for `include` to add to."""
@@ -293,7 +306,8 @@ class Relevance:
                 owners = (*owners, node)
                 if name:
                     init = name in ("__init__", "build") if len(owners) == 2 else init or name in ("__init__", "build")
-            elif isinstance(node, ast.ImportFrom):
+            elif isinstance(node, ast.ImportFrom | ast.Import):
+                self.imports.append(node)
                 for alias in node.names:
                     if alias.name in DIFFERENTIATES:
                         self._aliases.add(alias.asname or alias.name)

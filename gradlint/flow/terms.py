@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gradlint.flow.asking import Asked, SourceAsked
 from gradlint.flow.blame import Blame, Outcome
-from gradlint.flow.cuts import OF_TERMS
+from gradlint.flow.cuts import OF_TERMS, feeds_trained_layers
 from gradlint.flow.events import Cut, Moment
 from gradlint.flow.interpreter import Interpreter
-from gradlint.flow.reach import covers, reach, touches, way_between
+from gradlint.flow.objects import Function
+from gradlint.flow.reach import Reach, covers, reach, touches, way_between
 from gradlint.flow.values import Kind, Value
 from gradlint.flow.ways import first_cut, is_reduction, last_outside, making_of, moment_of, summands
 from gradlint.verdicts import Cause, Verdict
 
+#: Of an outcome: why a term does not reach a source.
+DRAWN = "drawn by NumPy"
+_SAMPLERS = frozenset("normal standard_normal randn multivariate_normal laplace uniform lognormal logistic".split())
 _COUNTS = frozenset(
     "count_nonzero bincount histogram_fixed_width zero_fraction in_top_k binary_accuracy categorical_accuracy "
     "sparse_categorical_accuracy matrix_rank argmax argmin unsorted_segment_sum".split()
@@ -51,6 +56,9 @@ class Terms:
                 and touches(whole, source)
                 and covers(self.it, found, source, self.bits) is None
             ]
+            drawn = [outcome for source in self.asked.sources if (outcome := self._drawn(term, source, found, whole))]
+            if drawn:
+                yield drawn
             outside = [outcome for source in sources if (outcome := self._outside(term, source)) is not None]
             if outside:
                 yield outside
@@ -85,6 +93,21 @@ class Terms:
         trace = self.blame.trace(self.asked, source.text, way, at)
         return Outcome(self.asked, source, Verdict.NONE, cut, trace)
 
+    def _drawn(self, term: Value, source: SourceAsked, found: Reach, whole: Reach) -> Outcome | None:
+        """A part of a model that computes what NumPy draws from, for layers behind it: this term trains those alone.
+
+        Other terms do train the part, and a sample that nothing is computed from (an action, a label) is meant so.
+        """
+        if not source.within or touches(found, source) or not touches(whole, source):
+            return None
+        if covers(self.it, found, source, self.bits) is not None:
+            return None
+        way = way_between(self.it, [term], source, dead_ends=True, shapes=False)
+        at = next((index for index, step in enumerate(way) if step.cut is Cause.LEFT_TENSORFLOW), None)
+        if at is None or not feeds_trained_layers(way, at) or not any(_draws(step.value) for step in way[at:]):
+            return None
+        return replace(self.blame.dead_end(self.asked, source, way, at, Cause.LEFT_TENSORFLOW), because=DRAWN)
+
     def _cut(self, term: Value, source: SourceAsked) -> Outcome | None:
         """Under the tape, but an operation on every way into the term passes no gradient: it is a mere number."""
         if term.kind is Kind.LITERAL:
@@ -103,6 +126,16 @@ class Terms:
         if any(step.value.serial in siblings for step in way):
             return None  # a straight-through estimator
         return self.blame.dead_end(self.asked, source, way, at, cause)
+
+
+def _draws(value: Value) -> bool:
+    """Whether NumPy draws real numbers here, from numbers that it is given."""
+    if value.label.startswith("np.random."):
+        return value.label.rpartition(".")[2] in _SAMPLERS
+    function = value.given.get(0, "func") if value.label == "tf.numpy_function" and value.given is not None else None
+    if function is None or not isinstance(function.ref, Function):
+        return False
+    return any(isinstance(each, ast.Attribute) and each.attr in _SAMPLERS for each in ast.walk(function.ref.node))
 
 
 def _reduces(value: Value) -> bool:

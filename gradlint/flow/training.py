@@ -23,7 +23,7 @@ from gradlint.flow.sequences import element_of
 from gradlint.flow.statistics import note_statistics
 from gradlint.flow.tapes import implicit_tape, run_under, watch
 from gradlint.flow.tracing import forget_fit, note_fit, note_refit
-from gradlint.flow.values import TRUE, How, Kind, Value, is_literal
+from gradlint.flow.values import TRUE, How, Kind, Value, alternatives, is_literal
 
 
 def run_compile(it: Interpreter, receiver: Value, arguments: Arguments, node: ast.AST) -> None:
@@ -224,7 +224,7 @@ def _compiled_loss(
         judge_loss(it, kind, y, predicted, it.loss_nodes.get(loss.serial, node))
     if loss.kind is Kind.LITERAL:
         return it.operation(node, (predicted, y), label=f"loss {loss.ref}")
-    if loss.kind is Kind.SYMBOL or loss.kind is Kind.LIBRARY:
+    if all(each.kind in (Kind.SYMBOL, Kind.LIBRARY) for each in alternatives(loss) or [loss]):
         node = it.loss_nodes.get(loss.serial, node)  # what is wrong with it stands where it was given
     computed = it.call(loss, given, node)
     if loss.kind in (Kind.FUNCTION, Kind.INSTANCE):

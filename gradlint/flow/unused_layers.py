@@ -25,7 +25,10 @@ _CONSTRUCTORS = frozenset({"__init__", "build"})
 _REACHES_ALL = frozenset(
     "layers _layers submodules _flatten_layers __dict__ vars getattr get_layer _self_tracked_trackables".split()
 )
-_PROPERTIES = frozenset("built weights trainable_weights trainable_variables variables name trainable".split())
+_PROPERTIES = frozenset(
+    "built weights trainable_weights trainable_variables variables name trainable build compute_output_shape "
+    "compute_output_spec get_config count_params".split()
+)
 _WEIGHT_READERS = frozenset("weights trainable_weights get_weights variables trainable_variables".split())
 
 
@@ -35,7 +38,8 @@ def judge_classes(it: Interpreter) -> None:
     classes = [cls for cls in own if is_keras_family(cls) and _computes(it, cls)]
     if not classes:
         return
-    text = _Mentions(it.tree)
+    tops = {each.frame.top: None for cls in classes for each in cls.lineage()}  # bases may stand in other files
+    text = _Mentions([top.module.source.tree for top in tops if top.module is not None and top.module.source])
     for cls in classes:
         for each in cls.lineage():
             note_class_layers(it, each)
@@ -113,6 +117,8 @@ def _judge_attribute(it: Interpreter, cls: Class, name: str, value: Value, *, fo
     if value.node is None or it.stored.get(value.serial) is None:
         return
     written = f"self.{name}"
+    if it.sources.mentions(name, cls.name, it.entry.path):
+        return  # another file of the project uses it
     if value.kind is Kind.VARIABLE and isinstance(value.ref, Variable):
         used = followed and (value.ref.id in it.weights_read or bool(value.ref.escaped_at))
         if value.ref.keras and value.ref.trainable is True and value.ref.id not in it.assigned and not used:
@@ -143,12 +149,12 @@ def _has_weights(it: Interpreter, member: int) -> bool:
 class _Mentions:
     """Which attributes the text of the file reads anywhere, and which classes reach attributes without naming them."""
 
-    def __init__(self, tree: ast.Module) -> None:
+    def __init__(self, trees: list[ast.Module]) -> None:
         self.loaded: set[str] = set()
         self._names: set[str] = set()
         strings: set[str] = set()
         inert: set[ast.expr] = set()  # of which only a property is asked
-        for node in ast.walk(tree):
+        for node in (each for tree in trees for each in ast.walk(tree)):
             if isinstance(node, ast.Attribute) and node.attr in _PROPERTIES:
                 inert.add(node.value)
             if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):

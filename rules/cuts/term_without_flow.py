@@ -4,6 +4,9 @@
 Finds a term of a sum that was computed from the sources under the tape, gives none of them a gradient - it left
 TensorFlow, was rounded, counted, sampled - and stands beside terms that do.
 
+The same is said of a term that trains a decoder, where the latent values that it decodes are drawn by NumPy from a mean
+and a deviation: the layers that compute those feel only the other terms.
+
 ## Why it matters
 The printed loss contains the term, its weight seems to have no effect, and the variables never feel it. Where the term
 is a factor of the right gradient, the update is wrong.
@@ -48,6 +51,14 @@ def term_without_flow(starved: TermStarved) -> Finding | None:
     cut = starved.cut
     if cut.cause not in _WHY:
         return None  # term-outside-tape
+    if starved.drawn:
+        return Finding(
+            cut.place,
+            f"a term of `{starved.target}` does not train what `{cut.code}` draws from: NumPy draws it",
+            instead="draw the noise alone: `mean + std * tf.random.normal(tf.shape(std))`",
+            trace=starved.trace,
+            variables=tuple(source.name for source in starved.sources),
+        )
     return Finding(
         cut.place,
         f"this term of `{starved.target}` moves nothing: `{cut.code}` {_WHY[cut.cause]}",
