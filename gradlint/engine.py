@@ -1,7 +1,7 @@
 """One file from bytes to findings: gate -> parse -> flow -> rules.
 
 `judge_file` answers with a `Judged`, whatever a file holds: nothing is printed, and no state outlives a call but the
-trees that `Sources` keeps. Findings may stand in other files, which the judged one imports; `merging.py` puts them
+trees that the `Project` keeps. Findings may stand in other files, which the judged one imports; `merging.py` puts them
 together with those of all files of a run, and applies suppressions. Runs over many files are `run.py`'s business.
 """
 
@@ -19,15 +19,17 @@ from gradlint.config import Settings
 from gradlint.deep_stack import on_deep_stack
 from gradlint.files.input_file import InputFile, UnreadableText, decode
 from gradlint.files.modules import ModuleFinder
+from gradlint.files.notebooks import read_notebook
 from gradlint.flow import FlowResult, analyse
 from gradlint.flow.events import SourcesStarved, TermStarved
-from gradlint.flow.sources import Source, Sources
+from gradlint.flow.project import Project
+from gradlint.flow.sources import Source
 from gradlint.flow_report import GradientDecision
 from gradlint.gate import passes_gate
 from gradlint.rule import Finding, Place, Rule, Step, all_rules
 from gradlint.run_rules import internal_error, stamped, syntax_error, too_deep, unreadable
 from gradlint.selection import selected_codes
-from gradlint.suppress import Suppressions, may_hold_suppressions, read_suppressions
+from gradlint.suppress import Suppressions, joined, may_hold_suppressions, read_suppressions
 
 #: A range of more rows than this is shown by its first and last ones.
 EXCERPT_ROWS = 5
@@ -40,20 +42,20 @@ class Judged:
     filename: str
     findings: tuple[Finding, ...] = ()
     decisions: tuple[GradientDecision, ...] = ()
-    excerpts: dict[tuple[str, int], str] = field(default_factory=dict, hash=False)
-    """The rows that the findings and their steps stand on, by file: it may change, or be standard input."""
+    excerpts: dict[tuple[str, int, int], str] = field(default_factory=dict, hash=False)
+    """The rows that the findings and their steps stand on, by file, cell and row: files may change."""
     suppressions: dict[str, Suppressions] = field(default_factory=dict, hash=False)
     """The comments of this file, and of the others that findings stand in."""
     parsed: bool = False
     """False when the file stopped at the gate or could not be read."""
 
 
-def sources_for(settings: Settings) -> Sources:
-    """The files of a run under these settings, none of them read yet."""
-    return Sources(ModuleFinder(str(settings.root), settings.src))
+def project_for(settings: Settings) -> Project:
+    """The project of a run under these settings, nothing of it read yet."""
+    return Project.found_by(ModuleFinder(str(settings.root), settings.src))
 
 
-def judge_file(path: str | Path, settings: Settings, sources: Sources) -> Judged:
+def judge_file(path: str | Path, settings: Settings, project: Project) -> Judged:
     """Judge the file at this path."""
     filename = str(path)
     try:
@@ -66,47 +68,60 @@ def judge_file(path: str | Path, settings: Settings, sources: Sources) -> Judged
     except (OSError, ValueError) as error:
         words = (getattr(error, "strerror", None) or str(error)).lower()
         return Judged(filename, (unreadable(words, filename),))
-    return judge_bytes(data, filename, settings, sources)
+    return judge_bytes(data, filename, settings, project)
 
 
-def judge_bytes(data: bytes, filename: str, settings: Settings, sources: Sources) -> Judged:
+def judge_bytes(data: bytes, filename: str, settings: Settings, project: Project) -> Judged:
     """Judge the bytes of a file."""
-    if not passes_gate(data) and not (b"__main__" in data and _starts_training(data, filename, sources)):
+    if not passes_gate(data) and not (b"__main__" in data and _starts_training(data, filename, project)):
         return Judged(filename)
+    broken: list[Finding] = []
     try:
-        file = decode(data, filename)
+        if filename.endswith(".ipynb"):
+            notebook = read_notebook(data, filename)
+            if notebook is None:
+                return Judged(filename)
+            file, broken = notebook.file, [_in_cell(*each, filename) for each in notebook.broken]
+        else:
+            file = decode(data, filename)
     except UnreadableText as error:
         finding = unreadable(error.message, filename, error.place, error.instead)
         selected = selected_codes(settings.select, settings.ignore)
         return Judged(filename, (finding,) if finding.code in selected else ())
-    return on_deep_stack(_judge, file, settings, sources)
+    return on_deep_stack(_judge, file, settings, project, broken)
 
 
-def _starts_training(data: bytes, filename: str, sources: Sources) -> bool:
+def _starts_training(data: bytes, filename: str, project: Project) -> bool:
     """Whether a script that names neither TensorFlow nor Keras runs code of the project that trains."""
     try:
         text = decode(data, filename).text
     except UnreadableText:
         return False
-    return sources.leads_to_training(os.path.abspath(filename), text)
+    return project.trained_names.leads(os.path.abspath(filename), text)
 
 
-def _judge(file: InputFile, settings: Settings, sources: Sources) -> Judged:
+def _in_cell(cell: int, error: SyntaxError, filename: str) -> Finding:
+    """GL001 in a cell of a notebook."""
+    finding = syntax_error(error, filename)
+    return replace(finding, place=replace(finding.place, cell=cell))
+
+
+def _judge(file: InputFile, settings: Settings, project: Project, broken: Sequence[Finding]) -> Judged:
     selected = selected_codes(settings.select, settings.ignore)
     with _without_garbage_collection():
-        complaint, source = _parsed(file, sources)
+        complaint, source = _parsed(file, project)
         if source is None:
             assert complaint is not None
             return _refused(file, complaint, selected)
         try:
-            flow = analyse(source, settings, sources)
+            flow = analyse(source, settings, project)
         except (RecursionError, MemoryError):
             flow, complaint = FlowResult(), too_deep(file.filename)
         except Exception as error:
             flow, complaint = FlowResult(), internal_error("the flow analysis", error, file.filename)
         files = _Files(file, source, flow.sources)
         found = [files.placed(finding) for finding in _apply_rules(flow, file.filename, selected)]
-        found += [complaint] if complaint is not None else []
+        found += [*broken, complaint] if complaint is not None else broken
         findings = _distinct([finding for finding in found if finding.code in selected])
         decisions = tuple(files.decision(each) for each in flow.decisions)
         return Judged(file.filename, findings, decisions, files.excerpts(findings), files.suppressions(findings), True)
@@ -114,16 +129,17 @@ def _judge(file: InputFile, settings: Settings, sources: Sources) -> Judged:
 
 def _refused(file: InputFile, complaint: Finding, selected: frozenset[str]) -> Judged:
     """A file that cannot be parsed: comments are read all the same."""
-    name, text = file.filename, file.text
-    rows = {(name, row): line for row, line in excerpts_of(text, [complaint.place]).items()}
-    comments = {name: read_suppressions(text, name)} if may_hold_suppressions(text) else {}
-    return Judged(name, (complaint,) if complaint.code in selected else (), (), rows, comments)
+    name = file.filename
+    rows = {(name, *at): line for at, line in excerpts_of(file, [complaint.place]).items()}
+    comments = comments_of(file)
+    found = (complaint,) if complaint.code in selected else ()
+    return Judged(name, found, (), rows, {name: comments} if comments is not None else {})
 
 
-def _parsed(file: InputFile, sources: Sources) -> tuple[Finding | None, Source | None]:
+def _parsed(file: InputFile, project: Project) -> tuple[Finding | None, Source | None]:
     """The source, or the one finding that says why there is none."""
     try:
-        return None, sources.parsed(file)
+        return None, project.sources.parsed(file)
     except SyntaxError as error:
         return syntax_error(error, file.filename), None
     except (RecursionError, MemoryError):
@@ -139,8 +155,7 @@ class _Files:
         absolute = os.path.isabs(entry.filename)
         self._names = {number: _shown(each.file.filename, absolute=absolute) for number, each in others.items()}
         self._names |= {source.number: entry.filename, 0: entry.filename}
-        self._texts = {self._names[number]: each.file.text for number, each in others.items()}
-        self._texts[entry.filename] = entry.text
+        self._inputs = {self._names[number]: each.file for number, each in others.items()} | {entry.filename: entry}
         self._entry = entry
 
     def placed(self, finding: Finding) -> Finding:
@@ -165,26 +180,32 @@ class _Files:
         )
         return replace(decision, place=replace(decision.place, file=0), sources=told)
 
-    def excerpts(self, findings: Sequence[Finding]) -> dict[tuple[str, int], str]:
+    def excerpts(self, findings: Sequence[Finding]) -> dict[tuple[str, int, int], str]:
         """The rows that reports may show of these findings: their own, and those of their steps."""
         shown: dict[str, list[Place]] = {}
         for finding in findings:
             shown.setdefault(finding.filename, []).append(finding.place)
             for step in finding.trace:
                 shown.setdefault(step.filename, []).append(step.place)
-        found: dict[tuple[str, int], str] = {}
-        for name, places in shown.items():
-            found |= {(name, row): text for row, text in excerpts_of(self._texts[name], places).items()}
-        return found
+        return {
+            (name, *at): text
+            for name, places in shown.items()
+            for at, text in excerpts_of(self._inputs[name], places).items()
+        }
 
     def suppressions(self, findings: Sequence[Finding]) -> dict[str, Suppressions]:
         """The comments of the judged file, and of the others that something was found in."""
         names = dict.fromkeys([self._entry.filename, *(finding.filename for finding in findings)])
-        return {
-            name: read_suppressions(self._texts[name], name)
-            for name in names
-            if may_hold_suppressions(self._texts[name])
-        }
+        return {name: comments for name in names if (comments := comments_of(self._inputs[name])) is not None}
+
+
+def comments_of(file: InputFile) -> Suppressions | None:
+    """The suppressions of a file, cell by cell in a notebook; None where there are none."""
+    if not may_hold_suppressions(file.text):
+        return None
+    if not file.cells:
+        return read_suppressions(file.text, file.filename)
+    return joined([read_suppressions(cell.text, file.filename, cell.number) for cell in file.cells], file.filename)
 
 
 def _shown(filename: str, *, absolute: bool) -> str:
@@ -237,13 +258,14 @@ def _distinct(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     return tuple(first.values())
 
 
-def excerpts_of(text: str, places: Sequence[Place]) -> dict[int, str]:
-    """The rows that reports of findings at these places of one file show, by number."""
-    if not places:
-        return {}
-    lines = text.split("\n")
+def excerpts_of(file: InputFile, places: Sequence[Place]) -> dict[tuple[int, int], str]:
+    """The rows that reports of findings at these places of one file show, by cell and number."""
+    lines = {cell: file.rows(cell) for cell in {place.cell for place in places}}
     return {
-        row: lines[row - 1] for place in places for row in shown_rows(place) if row is not None and row <= len(lines)
+        (place.cell, row): lines[place.cell][row - 1]
+        for place in places
+        for row in shown_rows(place)
+        if row is not None and row <= len(lines[place.cell])
     }
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gradlint.config import Settings
-from gradlint.engine import Judged, judge_bytes, judge_file, sources_for
+from gradlint.engine import Judged, judge_bytes, judge_file, project_for
 from gradlint.flow_report import GradientDecision
 from gradlint.rule import Finding, Severity, Step
 from gradlint.selection import selected_codes
@@ -33,21 +33,21 @@ class FileResult:
     filename: str
     findings: tuple[Finding, ...] = ()
     decisions: tuple[GradientDecision, ...] = ()
-    excerpts: dict[int, str] = field(default_factory=dict, hash=False)
-    """The rows of the file that the findings stand on, for reports: the file may change or be standard input."""
+    excerpts: dict[tuple[int, int], str] = field(default_factory=dict, hash=False)
+    """The rows that the findings stand on, by cell (0 without) and row: the file may change or be standard input."""
     parsed: bool = False
     """False when the file stopped at the gate or could not be read."""
 
 
 def check_file(path: str | Path, settings: Settings) -> FileResult:
     """Judge one file: modules that it imports are read, and not judged."""
-    sources = sources_for(settings)
-    return merged([judge_file(path, settings, sources)], settings)[0]
+    project = project_for(settings)
+    return merged([judge_file(path, settings, project)], settings)[0]
 
 
 def check_bytes(data: bytes, filename: str, settings: Settings) -> FileResult:
     """Judge the bytes of one file."""
-    return merged([judge_bytes(data, filename, settings, sources_for(settings))], settings)[0]
+    return merged([judge_bytes(data, filename, settings, project_for(settings))], settings)[0]
 
 
 def merged(judged: Sequence[Judged], settings: Settings) -> list[FileResult]:
@@ -61,11 +61,11 @@ class _Merging:
         self._settings = settings
         self._selected = selected_codes(settings.select, settings.ignore)
         self._names = {os.path.abspath(each.filename): each.filename for each in judged}
-        self._excerpts: dict[tuple[str, int], str] = {}
+        self._excerpts: dict[tuple[str, int, int], str] = {}
         self._comments: dict[str, Suppressions] = {}
         self._alone: dict[str, Judged] = {}
         for each in judged:
-            self._excerpts |= {(self._name(name), row): text for (name, row), text in each.excerpts.items()}
+            self._excerpts |= {(self._name(name), cell, row): text for (name, cell, row), text in each.excerpts.items()}
             for name, comments in each.suppressions.items():
                 self._comments.setdefault(self._name(name), comments)
 
@@ -84,9 +84,9 @@ class _Merging:
         comments = self._comments.get(judged.filename)
         if comments is not None:
             findings = apply_suppressions(findings, replace(comments, filename=judged.filename), self._selected)
-        findings.sort(key=lambda finding: (finding.place.row, finding.place.column, finding.code, finding.place))
+        findings.sort(key=lambda finding: (*finding.place.order[:3], finding.code, finding.place.order))
         told = tuple(_with_short_names(finding) for finding in findings)
-        rows = {row: text for (name, row), text in self._excerpts.items() if name == judged.filename}
+        rows = {(cell, row): text for (name, cell, row), text in self._excerpts.items() if name == judged.filename}
         return FileResult(judged.filename, told, judged.decisions, rows, judged.parsed)
 
     def _name(self, filename: str) -> str:
@@ -109,7 +109,7 @@ class _Merging:
             return None
         alone = self._alone.get(finding.filename)
         if alone is None:
-            alone = judge_file(finding.filename, self._settings, sources_for(self._settings))
+            alone = judge_file(finding.filename, self._settings, project_for(self._settings))
             self._alone[finding.filename] = alone
         if any(each.code == finding.code and each.place == finding.place for each in alone.findings):
             return None
@@ -131,11 +131,12 @@ class _Merging:
             ),
             0,
         )
-        before = [step for step in finding.trace[:at] if self._is_named(step.filename)]
-        after = [step for step in finding.trace[at:] if self._is_named(step.filename)]
-        if before and "called" in before[-1].message:
-            return before[-1]
-        return after[0] if after else before[-1] if before else None
+        for step in reversed(finding.trace[:at]):
+            if not step.message.endswith("called here"):
+                break
+            if self._is_named(step.filename):
+                return step
+        return next((step for step in finding.trace[at:] if self._is_named(step.filename)), None)
 
 
 def _joined(first: Finding, other: Finding) -> Finding:

@@ -27,7 +27,7 @@ class Severity(Enum):
     INFO = "info"
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class Place:
     """A range of the file: rows and columns from 1, columns in characters, the end exclusive."""
 
@@ -35,8 +35,15 @@ class Place:
     column: int
     end_row: int
     end_column: int
+    cell: int = 0
+    """In a notebook, the number of the cell, from 1 over all cells; rows are those of the cell."""
     file: int = 0
     """Of several files that were judged together, which one: a number of that run, and 0 once the file is named."""
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """For sorting the places of one file as they are read."""
+        return self.cell, self.row, self.column, self.end_row, self.end_column
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from functools import lru_cache
 
 from gradlint.config import Settings
 from gradlint.deep_stack import on_deep_stack
-from gradlint.engine import Judged, judge_file, sources_for
-from gradlint.flow.sources import Sources
+from gradlint.engine import Judged, judge_file, project_for
+from gradlint.flow.project import Project
 from gradlint.merging import FileResult, merged
 from gradlint.rule import all_rules
 from gradlint.run_rules import internal_error
@@ -35,15 +35,15 @@ def check_files(files: Sequence[str], settings: Settings, jobs: int | None, adva
     if jobs is None:
         jobs = (os.cpu_count() or 1) if len(files) >= MANY_FILES else 1
     if jobs <= 1 or len(files) <= 1:
-        return merged(on_deep_stack(_judge_here, files, settings, sources_for(settings), advance), settings)
+        return merged(on_deep_stack(_judge_here, files, settings, project_for(settings), advance), settings)
     by_name = dict(_judge_in_processes(files, settings, jobs, advance))
     return merged([by_name[file] for file in files], settings)
 
 
-def _judge_here(files: Sequence[str], settings: Settings, sources: Sources, advance: Advance) -> list[Judged]:
+def _judge_here(files: Sequence[str], settings: Settings, project: Project, advance: Advance) -> list[Judged]:
     results = []
     for file in files:
-        results.append(_lean(judge_file(file, settings, sources)))
+        results.append(_lean(judge_file(file, settings, project)))
         advance(1)
     return results
 
@@ -54,13 +54,13 @@ def _lean(judged: Judged) -> Judged:
 
 
 @lru_cache(maxsize=1)
-def _sources_of_process(settings: Settings) -> Sources:
+def _project_of_process(settings: Settings) -> Project:
     """In a process of the pool, trees that one chunk read serve the next."""
-    return sources_for(settings)
+    return project_for(settings)
 
 
 def _judge_chunk(files: Sequence[str], settings: Settings) -> list[Judged]:
-    return on_deep_stack(_judge_here, files, settings, _sources_of_process(settings), lambda _: None)
+    return on_deep_stack(_judge_here, files, settings, _project_of_process(settings), lambda _: None)
 
 
 def _judge_in_processes(

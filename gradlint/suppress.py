@@ -43,12 +43,15 @@ class Suppression:
     first_row: int
     last_row: int
     is_noqa: bool = False
+    cell: int = 0
 
     def silences(self, finding: Finding) -> bool:
         if not finding.code.startswith(self.code) or (finding.code != self.code and not self.is_noqa):
             return False
         place = finding.place
-        return any(self.first_row <= row <= self.last_row for row in (place.row, place.end_row))
+        return place.cell == self.cell and any(
+            self.first_row <= row <= self.last_row for row in (place.row, place.end_row)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +69,19 @@ def may_hold_suppressions(text: str) -> bool:
     return "gradlint" in text or "noqa" in text or "NOQA" in text
 
 
-def read_suppressions(text: str, filename: str) -> Suppressions:
-    """The suppressions of a file; of a file with a syntax error, those above it."""
+def joined(parts: Sequence[Suppressions], filename: str) -> Suppressions:
+    """The suppressions of the cells of one notebook."""
+    entries = tuple(entry for part in parts for entry in part.entries)
+    invalid = tuple(finding for part in parts for finding in part.invalid)
+    return Suppressions(filename, any(part.skip_file for part in parts), entries, invalid)
+
+
+def read_suppressions(text: str, filename: str, cell: int = 0) -> Suppressions:
+    """The suppressions of a file, or of one cell of a notebook; where there is a syntax error, those above it."""
     skip_file = False
     entries: list[Suppression] = []
     invalid: list[Finding] = []
-    for comment in _comments(text):
+    for comment in _comments(text, cell):
         for directive in _DIRECTIVE.finditer(comment.text):
             body = directive[1].strip()
             if body == "skip-file" or body.startswith("skip-file "):
@@ -145,7 +155,9 @@ def _read_codes(
         if rule is None:
             invalid.append(invalid_suppression(no_such_rule(word[0]), place, filename))
         else:
-            entries.append(Suppression(rule.code, word[0], place, comment.first_row, comment.last_row))
+            entries.append(
+                Suppression(rule.code, word[0], place, comment.first_row, comment.last_row, cell=comment.cell)
+            )
 
 
 def _noqa_entries(comment: _Comment, noqa: re.Match[str]) -> Iterator[Suppression]:
@@ -153,7 +165,9 @@ def _noqa_entries(comment: _Comment, noqa: re.Match[str]) -> Iterator[Suppressio
     if not codes:
         codes = [""]
     for code in codes:
-        yield Suppression(code, code, comment.place(*noqa.span()), comment.first_row, comment.last_row, is_noqa=True)
+        yield Suppression(
+            code, code, comment.place(*noqa.span()), comment.first_row, comment.last_row, True, comment.cell
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,12 +180,13 @@ class _Comment:
     own_line: bool
     first_row: int
     last_row: int
+    cell: int = 0
 
     def place(self, start: int, end: int) -> Place:
-        return Place(self.row, self.column + start, self.row, self.column + end)
+        return Place(self.row, self.column + start, self.row, self.column + end, self.cell)
 
 
-def _comments(text: str) -> Iterator[_Comment]:
+def _comments(text: str, cell: int) -> Iterator[_Comment]:
     """All comments; those on their own line are given out once the logical line below them has ended."""
     waiting: list[_Comment] = []
     in_line = False  # inside a logical line
@@ -180,7 +195,7 @@ def _comments(text: str) -> Iterator[_Comment]:
         row = token.start[0]
         if token.type == tokenize.COMMENT:
             own_line = not token.line[: token.start[1]].strip()
-            comment = _Comment(token.string, row, token.start[1] + 1, own_line, row, row)
+            comment = _Comment(token.string, row, token.start[1] + 1, own_line, row, row, cell)
             if own_line:
                 waiting.append(comment)
             else:

@@ -11,7 +11,8 @@ import gradlint.engine
 from gradlint.config import Settings
 from gradlint.deep_stack import on_deep_stack
 from gradlint.flow import FlowResult
-from gradlint.flow.sources import Source, Sources
+from gradlint.flow.project import Project
+from gradlint.flow.sources import Source
 from gradlint.merging import check_bytes
 from gradlint.rule import Finding, Place
 from support import BROKEN, Run, check, codes, places, run_process
@@ -153,7 +154,7 @@ def test_recursion_limit_and_stack_size_are_put_back() -> None:
 
 
 def test_a_fault_of_gradlint_is_a_finding_and_the_run_goes_on(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def analyse_unless_bad(source: Source, settings: Settings, sources: Sources) -> object:
+    def analyse_unless_bad(source: Source, settings: Settings, project: Project) -> object:
         if "bad" in source.file.text:
             raise KeyError("bad")
         return FlowResult([], [])

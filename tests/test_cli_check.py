@@ -14,7 +14,7 @@ import pytest
 
 from gradlint.config import Settings
 from gradlint.engine import Judged, judge_file
-from gradlint.flow.sources import Sources
+from gradlint.flow.project import Project
 from gradlint.rule import Finding, Place, Severity
 from support import BROKEN, CLEAN, FAULTY, ROOT, Run, check, codes, moved, places, run_process
 
@@ -211,10 +211,10 @@ def test_hints_do_not_count_in_the_exit_status(run: Run, monkeypatch: pytest.Mon
 
 @pytest.mark.skipif(multiprocessing.get_start_method() != "fork", reason="the patch reaches forked processes only")
 def test_a_process_that_dies_is_a_finding_of_the_guilty_file_alone(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def die_in_b(path: str, settings: Settings, sources: Sources) -> Judged:
+    def die_in_b(path: str, settings: Settings, project: Project) -> Judged:
         if path == "b.py":
             os._exit(9)
-        return judge_file(path, settings, sources)
+        return judge_file(path, settings, project)
 
     monkeypatch.setattr("gradlint.run.judge_file", die_in_b)
     for name in ("a.py", "b.py", "c.py", "d.py"):

@@ -34,7 +34,8 @@ FINDING = Finding(
 
 
 def result_of(finding: Finding, excerpts: dict[int, str]) -> list[FileResult]:
-    return [FileResult(finding.filename, (finding,), excerpts=excerpts, parsed=True)]
+    rows = {(finding.place.cell, row): text for row, text in excerpts.items()}
+    return [FileResult(finding.filename, (finding,), excerpts=rows, parsed=True)]
 
 
 RESULT = result_of(FINDING, {8: "scale = 1.0 / temperature"})

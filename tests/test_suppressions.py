@@ -13,7 +13,8 @@ import pytest
 import gradlint.engine
 from gradlint.config import Settings
 from gradlint.flow import FlowResult
-from gradlint.flow.sources import Source, Sources
+from gradlint.flow.project import Project
+from gradlint.flow.sources import Source
 from gradlint.rule import Finding, Place, Rule, Severity
 from support import check
 
@@ -27,7 +28,7 @@ class Called:
         self.place = Place(call.lineno, call.col_offset + 1, call.end_lineno or 0, (call.end_col_offset or 0) + 1)
 
 
-def analyse(source: Source, settings: Settings, sources: Sources) -> FlowResult:
+def analyse(source: Source, settings: Settings, project: Project) -> FlowResult:
     calls = [node for node in ast.walk(source.tree) if isinstance(node, ast.Call)]
     return FlowResult(
         [Called(call) for call in calls if isinstance(call.func, ast.Name) and call.func.id == "fault"], []

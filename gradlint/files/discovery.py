@@ -1,7 +1,8 @@
 """Which files a run judges: the paths as given, folders walked, excludes and `.gitignore` applied.
 
-A path that is named is judged, whatever the patterns say. In folders, `*.py` files count, in an order that does not
-depend on the file system. Links to folders are not followed in a walk, so that no loop and no file twice is met.
+A path that is named is judged, whatever the patterns say. In folders, `*.py` and `*.ipynb` files count, in an order
+that does not depend on the file system. Links to folders are not followed in a walk, so that no loop and no file twice
+is met.
 """
 
 from __future__ import annotations
@@ -140,8 +141,8 @@ class _Walk:
 
 
 def _is_script(entry: os.DirEntry[str]) -> bool:
-    """A `.py` file, or a link that leads to none: that one is reported, not passed over."""
-    if not entry.name.endswith(".py") or entry.name.startswith(".#"):  # `.#x.py` are locks of Emacs
+    """A `.py` or `.ipynb` file, or a link that leads to none: that one is reported, not passed over."""
+    if not entry.name.endswith((".py", ".ipynb")) or entry.name.startswith(".#"):  # `.#x.py` are locks of Emacs
         return False
     # os.path answers False for a loop of links, where the entry itself raises.
     return os.path.isfile(entry.path) or (entry.is_symlink() and not os.path.exists(entry.path))

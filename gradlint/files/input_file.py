@@ -7,17 +7,48 @@ from __future__ import annotations
 
 import io
 import tokenize
+from bisect import bisect_right
 from dataclasses import dataclass
 
 from gradlint.rule import Place
 
 
 @dataclass(frozen=True, slots=True)
+class Cell:
+    """A code cell of a notebook: its number among all cells, from 1, and the row of the text that it begins at.
+
+    `source` is as its author wrote it, `text` the Python of it, row by row.
+    """
+
+    number: int
+    first_row: int
+    source: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class InputFile:
-    """A file to judge. Line ends in `text` are `\\n`, so rows are those of `text.split("\\n")`."""
+    """A file to judge. Line ends in `text` are `\\n`, so rows are those of `text.split("\\n")`.
+
+    Of a notebook, `text` is that of its code cells.
+    """
 
     filename: str
     text: str
+    cells: tuple[Cell, ...] = ()
+
+    def located(self, row: int) -> tuple[int, int]:
+        """The cell (0 where there are none) and the row in it of a row of the text."""
+        if not self.cells:
+            return 0, row
+        cell = self.cells[max(bisect_right(self.cells, row, key=lambda each: each.first_row) - 1, 0)]
+        return cell.number, row - cell.first_row + 1
+
+    def rows(self, cell: int) -> list[str]:
+        """The rows of a cell, or of the whole file, as they are written."""
+        if not cell:
+            return self.text.split("\n")
+        return next((each.source.split("\n") for each in self.cells if each.number == cell), [])
 
 
 class UnreadableText(Exception):

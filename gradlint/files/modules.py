@@ -11,8 +11,11 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from gradlint.knowledge.symbols import is_known_library
+
 _ROOT_MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git")
 _INIT = "__init__.py"
+_INSTALLED = ("site-packages", "dist-packages")
 
 
 class ModuleFinder:
@@ -26,6 +29,12 @@ class ModuleFinder:
         self._listed: dict[str, frozenset[str]] = {}
         self._roots: dict[str, tuple[str, ...]] = {}
         self._found: dict[tuple[str, str], str | None] = {}
+
+    def module(self, name: str, level: int, importer: str) -> str | None:
+        """The module of the project that `from <level dots>name import` or `import name` means in a file."""
+        if level:
+            return self.relative(name, level, importer)
+        return None if is_known_library(name) else self.absolute(name, importer)
 
     def absolute(self, name: str, importer: str) -> str | None:
         """The module of a dotted name, as seen from a file; None when it is not the project's own."""
@@ -119,6 +128,8 @@ class ModuleFinder:
         without_init: str | None = None
         for root in self._roots_of(folder):
             files = self._files(root)
+            if os.path.basename(root) in _INSTALLED and not folder.startswith(os.path.join(root, parts[0])):
+                continue  # installed beside it, and not its own
             if f"{parts[0]}.py" not in files and parts[0] not in files:
                 continue
             found = self._in_package(root, parts)

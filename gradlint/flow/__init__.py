@@ -16,7 +16,8 @@ from gradlint.flow_report import GradientDecision
 if TYPE_CHECKING:
     from gradlint.config import Settings
     from gradlint.flow.interpreter import Interpreter
-    from gradlint.flow.sources import Source, Sources
+    from gradlint.flow.project import Project
+    from gradlint.flow.sources import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,25 +46,27 @@ def connected(it: Interpreter) -> Interpreter:
     return it
 
 
-def analyse(source: Source, settings: Settings, sources: Sources) -> FlowResult:
+def analyse(source: Source, settings: Settings, project: Project) -> FlowResult:
     """What happens to gradients in this file, modules of the project that it needs included."""
     from gradlint.flow.relevance import TRIGGERS, is_worth_running
 
     text = source.file.text
-    leads = sources.leads_to_training(os.path.abspath(source.file.filename), text)
+    path = os.path.abspath(source.file.filename)
+    leads = project.trained_names.leads(path, text)
     if not leads and not is_worth_running(text):
         return FlowResult()
-    if leads:
-        sources.training(source)
-    if not source.relevance.relevant and not any(trigger in text for trigger in TRIGGERS):
+    trained = project.trained_names.of_imports(source, path) if leads else []
+    relevant = source.relevance.relevant or source.relevance.training(trained)
+    if not relevant and not any(trigger in text for trigger in TRIGGERS):
         return FlowResult()
     from gradlint.flow.entries import run_module
     from gradlint.flow.gradients import Gradients
     from gradlint.flow.interpreter import Interpreter
     from gradlint.flow.places import Places
-    from gradlint.flow.symbols import canonical
+    from gradlint.knowledge.symbols import canonical
 
-    it = connected(Interpreter(source, sources))
+    it = connected(Interpreter(source, project.sources))
+    it.relevance.add_training(trained)
     it.differentiable = frozenset(canonical(name) for name in settings.differentiable)
     it.nondifferentiable = frozenset(canonical(name) for name in settings.nondifferentiable)
     it.keras_3 = settings.keras == 3

@@ -22,7 +22,6 @@ from gradlint.flow.objects import (
 from gradlint.flow.optimizers import is_optimizer
 from gradlint.flow.sequences import MOST_WAYS, each_way, is_split
 from gradlint.flow.statistics import note_weight_frozen
-from gradlint.flow.symbols import canonical
 from gradlint.flow.tracing import (
     forget_fit,
     note_callback_sets,
@@ -32,6 +31,7 @@ from gradlint.flow.tracing import (
 )
 from gradlint.flow.tracking import copy_list, note_kept
 from gradlint.flow.values import TRUE, How, Kind, Value, alternatives
+from gradlint.knowledge.symbols import canonical
 
 #: Attributes of tensors and variables that are no tensors.
 _PLAIN_OF_TENSOR = frozenset(
@@ -279,6 +279,7 @@ def set_attribute(it: Interpreter, base: Value, name: str, value: Value, node: a
                 if name == "lr" and is_optimizer(way):
                     note_rate(it, way, node, None, "")
                 note_kept(it, way, name, value, node)
+                note_callback_sets(it, name, stored, node)
                 it.write_cell(way.ref, name, copy_list(it, way, stored))
             case Kind.MODULE:
                 set_in_module(it, way.ref, name, stored)

@@ -9,7 +9,7 @@ from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.modules import imported_name, module_of, module_value, run_registering
 from gradlint.flow.names import bind_name
 from gradlint.flow.objects import Function, Module
-from gradlint.flow.symbols import KNOWN_ROOTS, canonical, symbol_of_import
+from gradlint.flow.symbols import symbol_of_import
 from gradlint.flow.values import Kind, Value
 
 
@@ -87,8 +87,4 @@ def _own_module(it: Interpreter, name: str, level: int) -> str | None:
     """The module of the project that an import names, or None: a library's, or one that is not there."""
     module = it.module.module
     assert module is not None
-    if level:
-        return it.sources.finder.relative(name, level, module.path)
-    if canonical(name).split(".")[0] in KNOWN_ROOTS:
-        return None
-    return it.sources.finder.absolute(name, module.path)
+    return it.sources.finder.module(name, level, module.path)

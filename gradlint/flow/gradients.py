@@ -42,6 +42,10 @@ def _is_cut_at(event: object, places: set[Place]) -> bool:
     return isinstance(event, SourcesStarved) and event.cut.place in places
 
 
+def _line(place: Place) -> tuple[int, ...]:
+    return place.file, place.cell, place.row
+
+
 class Gradients:
     """Answers the questions of one run."""
 
@@ -68,13 +72,13 @@ class Gradients:
 
     def _add_noted(self) -> None:
         """What was noted while code ran; not twice what a gradient call showed already."""
-        rebound = {each.place.row for each in self.events if isinstance(each, events.VariableRebound)}
+        rebound = {_line(each.place) for each in self.events if isinstance(each, events.VariableRebound)}
         noted = list(self.notes.as_events())
         dropped = {each.place for each in noted if isinstance(each, ResultDropped | MetricAsLoss)}
         # A dropped result, a metric for a loss, is told as such, not as the cut that it makes.
         self.events = [each for each in self.events if not _is_cut_at(each, dropped) and not self._is_ignoring(each)]
         for event in noted:
-            if not isinstance(event, events.VariableRebound) or event.place.row not in rebound:
+            if not isinstance(event, events.VariableRebound) or _line(event.place) not in rebound:
                 self.events.append(event)
 
     def _note_left_out(self, found: list[Outcome]) -> None:
@@ -128,7 +132,7 @@ class Gradients:
             target = self.places.code(node.args[0]) if node.args else "the loss"
             name = node.func.attr if isinstance(node.func, ast.Attribute) else "gradient"
             self.decisions.append(GradientDecision(place, name, "", target, sources))
-        self.decisions.sort(key=lambda decision: decision.place)
+        self.decisions.sort(key=lambda decision: decision.place.order)
 
     def _conclude_call(self, node: ast.AST, every: list[Asked]) -> None:
         outcomes: dict[str, list[Outcome]] = {}

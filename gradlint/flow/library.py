@@ -65,7 +65,6 @@ from gradlint.flow.python_calls import (
 )
 from gradlint.flow.scatters import note_functional
 from gradlint.flow.sequences import element_of
-from gradlint.flow.symbols import KNOWN_ROOTS, NUMBER_ROOTS, PLAIN_ROOTS
 from gradlint.flow.tapes import make_tape
 from gradlint.flow.tensor_calls import (
     CALLABLE,
@@ -94,6 +93,7 @@ from gradlint.flow.tensor_calls import (
 from gradlint.flow.transformed import caching_decorator, function_wrapper, identity_decorator, transformer
 from gradlint.flow.values import How, Kind, Value, is_literal
 from gradlint.knowledge.effects import effect_of
+from gradlint.knowledge.symbols import KNOWN_ROOTS, NUMBER_ROOTS, PLAIN_ROOTS
 
 #: Namespaces whose functions make objects or have effects, and touch no gradient.
 _OBJECT_SPACES = (

@@ -15,8 +15,8 @@ from gradlint.flow.names import bind_name
 from gradlint.flow.objects import ImportedName, Module, Progress
 from gradlint.flow.scopes import Frame
 from gradlint.flow.state import FUEL_PER_ENTRY, START, STRETCH
-from gradlint.flow.symbols import canonical
 from gradlint.flow.values import How, Kind, Value
+from gradlint.knowledge.symbols import canonical
 
 #: Modules that one file may lead to; further ones are opaque.
 MOST_MODULES = 100

@@ -8,10 +8,10 @@ import builtins
 from gradlint.flow.instances import is_empty
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.scopes import Frame
-from gradlint.flow.symbols import canonical
 from gradlint.flow.tracing import note_number_read
 from gradlint.flow.values import How, Kind, Value
 from gradlint.knowledge.exports import exporter
+from gradlint.knowledge.symbols import canonical
 
 _BUILTINS = frozenset(dir(builtins))
 

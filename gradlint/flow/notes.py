@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradlint.flow import events
+from gradlint.flow.arguments import name_called
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.objects import Tape
 from gradlint.flow.places import Places
@@ -58,7 +59,7 @@ class Notes:
     def calls(self, frame: Frame, node: ast.AST, last: str) -> Trace:
         """The calls that lead to a place, and the place."""
         steps = [
-            Step(f"`{each.name}` called here", self.places.place(each.call_node))
+            Step(f"`{each.name}` {_how_called(each)} here", self.places.place(each.call_node))
             for each in reversed(frame.callers())
             if each.call_node is not None
         ]
@@ -102,6 +103,12 @@ class Notes:
             Step("asked again here", self.places.place(node)),
         )
         return events.TapeConsumed(name, self.places.place(node), first_place, trace)
+
+
+def _how_called(frame: Frame) -> str:
+    """Called by its name; or run by a library that was given it, as `fit` runs the methods of a callback."""
+    by_name = frame.call_node is not None and name_called(frame.call_node) == frame.name
+    return "called" if by_name or not frame.name.startswith("on_") else "run"
 
 
 def order(node: ast.AST) -> tuple[int, int]:

@@ -54,12 +54,13 @@ def note_zip(it: Interpreter, arguments: Arguments, node: ast.AST) -> None:
         return  # what gradients are added to or kept in has no gradients of its own
     known = [source for source in sources if source is not None]
     confused = found is Mispairing.OTHER and _loss_reads(gradients, variables)
-    written = [ast.unparse(each.node) for each in (*known, *variables) if isinstance(each.node, ast.expr)]
-    if found is Mispairing.OTHER and not confused and _COPIES.search(" ".join([*texts, *written])):
+    nodes = [ast.unparse(each.node) for each in (*known, *variables) if isinstance(each.node, ast.expr)]
+    if found is Mispairing.OTHER and not confused and _COPIES.search(" ".join([*texts, *nodes])):
         return
     certain = found is not Mispairing.TRUNCATED and (found is not Mispairing.OTHER or _surely_differ(known, variables))
     holds = _others_differ(it, known, variables, confused=confused) if found is Mispairing.OTHER else None
-    at, frame = node, it.frame
+    at: ast.AST = node
+    frame = it.frame
     if found is Mispairing.OTHER:
         at, frame = _where_they_meet(it, [*known, *variables], node)
     if at is not node:

@@ -36,12 +36,14 @@ class Places:
         row = getattr(node, "lineno", 1)
         end = getattr(node, "end_lineno", None) or row
         start_offset, end_offset = getattr(node, "col_offset", 0), getattr(node, "end_col_offset", 0) or 0
-        number, shown = divmod(row, ROWS)
+        number = row // ROWS
+        source = self._sources.get(number)
+        cell, shown = source.file.located(row % ROWS) if source is not None else (0, row % ROWS)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.With):
             line = self._line(row)
-            return Place(shown, self._column(row, start_offset), shown, len(line.rstrip()) + 1, number)
+            return Place(shown, self._column(row, start_offset), shown, len(line.rstrip()) + 1, cell, number)
         start, stop = self._column(row, start_offset), self._column(end, end_offset)
-        return Place(shown, start, end % ROWS, stop, number)
+        return Place(shown, start, shown + end - row, stop, cell, number)
 
     def code(self, node: ast.AST) -> str:
         """The code of a node on one line."""

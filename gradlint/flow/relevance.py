@@ -7,7 +7,7 @@ attribute of an open `self` is trusted only where nothing but `__init__` assigns
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Collection
 from copy import copy
 
 from gradlint.knowledge.pure_functions import ARITHMETIC, BEGINS_LINE, CHANGING, SHAPING
@@ -256,13 +256,12 @@ class Relevance:
             self._relevant = self._propagate() | self._alone
         return self._relevant
 
-    @property
-    def training(self) -> set[str]:
-        """The names of the functions, at any depth, from which a gradient can be asked."""
-        relevant = self._propagate()
+    def training(self, imported: Collection[str] = ()) -> set[str]:
+        """The names of the functions, at any depth, from which a gradient can be asked, of imported ones or here."""
+        relevant = self._propagate(frozenset(imported))
         return {name for node, name in self._defs if node in relevant and name}
 
-    def add_training(self, names: Iterable[str]) -> None:
+    def add_training(self, names: Collection[str]) -> None:
         """Whoever uses these imported names can ask for a gradient."""
         self._aliases.update(names)
         self._relevant = None
@@ -417,7 +416,7 @@ class Relevance:
         elif name in JUDGED_ALONE:
             self._alone.update(owners)
 
-    def _propagate(self) -> set[ast.AST]:
+    def _propagate(self, imported: frozenset[str] = frozenset()) -> set[ast.AST]:
         by_name: dict[str, list[ast.AST]] = {}
         for node, name in self._defs:
             if name:
@@ -430,7 +429,7 @@ class Relevance:
         names_of = {node: name for node, name in self._defs}
         relevant = set(self._direct)
         for owner, names in self._called.items():
-            if names & self._aliases:
+            if names & self._aliases or names & imported:
                 relevant.add(owner)
         work = list(relevant)
         while work:

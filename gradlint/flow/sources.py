@@ -31,17 +31,6 @@ MOST_SEARCHED = 500
 _REGISTERS = re.compile(r"^(?:@[\w.]*(?:regist|add)|[\w.]*regist\w*\(|[A-Za-z_][\w.]*\[[^\]\n]+\] = )", re.M | re.I)
 
 
-#: What code that trains is written with, in one way or another.
-_TRAINS = re.compile(
-    r"GradientTape|ForwardAccumulator|\.fit\(|apply_gradients|\.minimize\(|train_on_batch|def train_step|\.compile\("
-)
-_IMPORTS = re.compile(
-    r"^[ \t]*(?:from[ \t]+(?P<dots>\.*)(?P<module>[\w.]*)[ \t]+import[ \t]*(?:\((?P<many>[^)]*)\)|(?P<names>[^\n]*))"
-    r"|import[ \t]+(?P<modules>[^\n]*))",
-    re.M,
-)
-
-
 @dataclass(eq=False, slots=True)
 class Source:
     """One parsed file. `number` is that of its range of rows."""
@@ -50,8 +39,6 @@ class Source:
     tree: ast.Module
     number: int
     _relevance: Relevance | None = field(default=None, init=False)
-    training: frozenset[str] | None = None
-    """The names of this module through which a gradient can be asked, once `Sources.training` was asked."""
 
     @property
     def relevance(self) -> Relevance:
@@ -76,7 +63,6 @@ class Sources:
         self._kept: OrderedDict[str, Source] = OrderedDict()
         self._characters = 0
         self._registering: dict[str, bool] = {}
-        self._leading: dict[str, bool] = {}
         self._count = 0
 
     def parsed(self, file: InputFile) -> Source:
@@ -100,7 +86,7 @@ class Sources:
         if kept is not None:
             self._kept.move_to_end(path)
             return kept
-        text = self._text(path)
+        text = self.text(path)
         if text is None or len(text) > MOST_CHARACTERS:
             return None
         try:
@@ -112,40 +98,9 @@ class Sources:
         """Whether importing the module puts what it defines into something of another module."""
         known = self._registering.get(path)
         if known is None:
-            text = self._text(path) or ""
+            text = self.text(path) or ""
             known = self._registering[path] = _REGISTERS.search(text) is not None
         return known
-
-    def leads_to_training(self, path: str, text: str | None = None) -> bool:
-        """Whether the words of a file, or of a module that it leads to, are those of code that trains."""
-        known = self._leading.get(path)
-        if known is None:
-            self._leading[path] = False  # for modules that import each other
-            text = self._text(path) if text is None else text
-            known = text is not None and (
-                _TRAINS.search(text) is not None
-                or any(self.leads_to_training(each) for each in self._imported_by(path, text))
-            )
-            self._leading[path] = known
-        return known
-
-    def _imported_by(self, path: str, text: str) -> list[str]:
-        """The modules of the project that a file imports, read off its lines."""
-        found: list[str | None] = []
-        for match in _IMPORTS.finditer(text):
-            if match["modules"] is not None:
-                words = [each.split()[0] for each in match["modules"].split(",") if each.split()]
-                found += [self.finder.absolute(each, path) for each in words]
-                continue
-            module, level = match["module"] or "", len(match["dots"] or "")
-            base = self.finder.relative(module, level, path) if level else self.finder.absolute(module, path)
-            if base is None:
-                continue
-            found.append(base)
-            names = (match["many"] or match["names"] or "").split("#")[0]
-            words = [each.split()[0] for each in names.split(",") if each.split()]
-            found += [self.finder.submodule(base, each) for each in words]
-        return [each for each in dict.fromkeys(found) if each is not None and each.endswith(".py") and each != path]
 
     def mentions(self, attribute: str, owner: str, path: str) -> bool:
         """Whether another file that knows the module, or the class, reads this attribute of something but `self`."""
@@ -164,56 +119,8 @@ class Sources:
                     continue
         return False
 
-    def training(self, source: Source) -> frozenset[str]:
-        """The names of a module through which a gradient can be asked, imported ones included.
-
-        What the file's own relevance says takes them into account from then on.
-        """
-        if source.training is None:
-            source.training = frozenset()  # for modules that import each other
-            path = os.path.abspath(source.file.filename)
-            names = {name for node in source.relevance.imports for name in self._trained_by_import(node, path)}
-            source.relevance.add_training(names)
-            held = source.relevance.training
-            classes = {
-                node.name
-                for node in source.tree.body
-                if isinstance(node, ast.ClassDef) and any(getattr(each, "name", "") in held for each in node.body)
-            }
-            source.training = frozenset(names | held | classes)
-        return source.training
-
-    def _trained_by_import(self, node: ast.Import | ast.ImportFrom, path: str) -> list[str]:
-        """The names that an import binds and through which a gradient can be asked."""
-        found: list[str] = []
-        for alias in node.names:
-            if isinstance(node, ast.Import):
-                inner = self.finder.absolute(alias.name, path)
-                if inner is not None and self.leads_to_training(inner) and self._training_of(inner):
-                    found.append(alias.asname or alias.name.split(".")[0])
-                continue
-            if node.level:
-                base = self.finder.relative(node.module or "", node.level, path)
-            else:
-                base = self.finder.absolute(node.module or "", path)
-            if base is None:
-                continue
-            inner = self.finder.submodule(base, alias.name)
-            if inner is not None and self.leads_to_training(inner) and self._training_of(inner):
-                found.append(alias.asname or alias.name)
-            elif self.leads_to_training(base):
-                names = self._training_of(base)
-                if alias.name == "*":
-                    found.extend(sorted(names))
-                elif alias.name in names:
-                    found.append(alias.asname or alias.name)
-        return found
-
-    def _training_of(self, path: str) -> frozenset[str]:
-        source = self.imported(path) if path.endswith(".py") else None
-        return self.training(source) if source is not None else frozenset()
-
-    def _text(self, path: str) -> str | None:
+    def text(self, path: str) -> str | None:
+        """The text of a module; None when it cannot be read."""
         kept = self._kept.get(path)
         if kept is not None:
             return kept.file.text

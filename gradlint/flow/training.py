@@ -10,6 +10,7 @@ from gradlint.flow.arguments import Arguments, name_called
 from gradlint.flow.asking import ask, ask_unknown
 from gradlint.flow.compared import judge_loss, judge_metric, kind_of_loss
 from gradlint.flow.heads import judge_heads
+from gradlint.flow.hooks import run_hooks
 from gradlint.flow.instances import bind_method, class_attribute
 from gradlint.flow.interpreter import Interpreter, in_turn
 from gradlint.flow.layer_faults import judge_inputs
@@ -80,6 +81,8 @@ def run_fit(it: Interpreter, receiver: Value, arguments: Arguments, node: ast.AS
     _fit(it, receiver, arguments, node)
     mark_built(it, receiver)
     note_fit(it, receiver, members_within(it, receiver)[0], node)
+    if receiver.kind in (Kind.LAYER, Kind.INSTANCE):
+        run_hooks(it, receiver, arguments.keywords.get("callbacks"), node)
 
 
 def class_attribute_of(it: Interpreter, receiver: Value, name: str) -> Value | None:

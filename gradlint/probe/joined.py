@@ -10,6 +10,7 @@ from pathlib import Path
 
 from gradlint.config import Settings, load_settings
 from gradlint.engine import excerpts_of
+from gradlint.files.input_file import InputFile
 from gradlint.merging import FileResult, check_file
 from gradlint.probe.account import Account
 from gradlint.probe.confirmation import rows_of
@@ -100,7 +101,11 @@ def _by_file(findings: Sequence[Finding], settings: Settings, static: dict[str, 
             kept = apply_suppressions(of_run, read_suppressions(text, name), selected)
             here += [finding for finding in kept if finding.origin is Origin.RUN]
         here.sort(key=lambda finding: (finding.place.row, finding.place.column, finding.code))
-        results.append(FileResult(name, tuple(here), (), excerpts_of(text, [finding.place for finding in here]), True))
+        results.append(
+            FileResult(
+                name, tuple(here), (), excerpts_of(InputFile(name, text), [finding.place for finding in here]), True
+            )
+        )
     return results
 
 

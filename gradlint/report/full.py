@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from gradlint.engine import shown_rows
 from gradlint.merging import FileResult
-from gradlint.report.concise import header
+from gradlint.report.concise import header, located
 from gradlint.report.style import Style
 from gradlint.rule import Finding, Place
 from gradlint.text import printable
@@ -29,11 +29,11 @@ def _lines(finding: Finding, result: FileResult, style: Style) -> Iterator[str]:
     for row in shown_rows(finding.place):
         if row is None:
             yield style.margin("      | ...")
-        elif (text := result.excerpts.get(row)) is not None:
+        elif (text := result.excerpts.get((finding.place.cell, row))) is not None:
             yield from _excerpt(text, row, finding, style)
     for number, step in enumerate(finding.trace):
         label = "trace" if number == 0 else ""
-        where = f"{step.place.row:>5}" if not step.filename else f" {printable(step.filename)}:{step.place.row}"
+        where = f" {printable(step.filename)}:{located(step.place)}" if step.filename else f"{located(step.place):>5}"
         yield f"   {style.help(f'{label:5}')}{where}  {printable(step.message)}"
     if finding.instead:
         yield f"   {style.help('instead')}  {printable(finding.instead)}"

@@ -27,7 +27,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "url": None,
         "name": finding.name,
         "severity": finding.severity.value if finding.severity else None,
-        "cell": None,
+        "cell": finding.place.cell or None,
         "verdict": finding.verdict.value if finding.verdict else None,
         "cause": finding.cause.value if finding.cause else None,
         "variables": list(finding.variables),
@@ -38,7 +38,12 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 
 def _step(step: Step, filename: str) -> dict[str, Any]:
-    return {"message": step.message, "filename": step.filename or filename, **_range(step.place), "cell": None}
+    return {
+        "message": step.message,
+        "filename": step.filename or filename,
+        **_range(step.place),
+        "cell": step.place.cell or None,
+    }
 
 
 def _range(place: Place) -> dict[str, Any]:

@@ -1,0 +1,168 @@
+"""Notebooks: the code cells of an `.ipynb` file as one module, in order (nbformat 3 and 4).
+
+What IPython adds to Python is taken out before parsing, as IPython would run it: lines for the shell and most magics
+do nothing here, `%time x = f()` runs its statement, a cell for another language is left out. Rows and columns stay.
+Outputs are never looked at.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+from gradlint.files.input_file import Cell, InputFile, UnreadableText
+from gradlint.rule import Place
+
+#: Magics whose argument is a statement that runs in the notebook, names bound there included.
+_RUN_STATEMENT = frozenset({"time", "prun"})
+#: Cell magics whose cell is Python that runs in the notebook.
+_RUN_CELL = frozenset({"time", "capture", "prun", "tf", "tensorflow"})
+_MAGIC = re.compile(r"(?P<indent>\s*)(?P<sign>%{1,2})(?P<name>\w+)(?P<gap>[ \t]*)(?P<rest>.*)")
+_ASSIGNED = re.compile(r"(?P<left>\s*[\w.,\[\]'\" ]+?=\s*)(?:%|!).*")
+_HELP = re.compile(r"\s*(?:\?{1,2}\s*%*[\w.*]+|%*[\w.*()\[\]]+\s*\?{1,2})\s*;?\s*(?:#.*)?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Notebook:
+    """The code of a notebook, and the cells that are left out because they are no Python."""
+
+    file: InputFile
+    broken: tuple[tuple[int, SyntaxError], ...] = ()
+
+
+def read_notebook(data: bytes, filename: str) -> Notebook | None:
+    """The code of a notebook; None when it is written in another language than Python.
+
+    Raises:
+        UnreadableText: the bytes are no notebook.
+    """
+    content = _content(data)
+    if _language(content) not in ("", "python", "ipython"):
+        return None
+    cells: list[Cell] = []
+    broken: list[tuple[int, SyntaxError]] = []
+    row = 1
+    for number, source in _code_cells(content):
+        try:
+            text = python_of(source)
+        except SyntaxError as error:
+            broken.append((number, error))
+            continue
+        cells.append(Cell(number, row, source, text))
+        row += text.count("\n") + 1
+    text = "".join(f"{cell.text}\n" for cell in cells)
+    return Notebook(InputFile(filename, text, tuple(cells)), tuple(broken))
+
+
+def _content(data: bytes) -> dict[str, Any]:
+    try:
+        content = json.loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise UnreadableText("not a notebook: not UTF-8", _start_of(data, error.start)) from error
+    except json.JSONDecodeError as error:
+        place = Place(error.lineno, error.colno, error.lineno, error.colno + 1)
+        raise UnreadableText(f"not a notebook: {error.msg[:1].lower()}{error.msg[1:]}", place) from error
+    except RecursionError as error:
+        raise UnreadableText("not a notebook: nested too deeply", Place(1, 1, 1, 2)) from error
+    if not isinstance(content, dict) or not isinstance(content.get("cells", content.get("worksheets")), list):
+        raise UnreadableText("not a notebook: it has no list of cells", Place(1, 1, 1, 2))
+    return content
+
+
+def _start_of(data: bytes, at: int) -> Place:
+    row = data.count(b"\n", 0, at) + 1
+    return Place(row, 1, row, 2)
+
+
+def _language(content: dict[str, Any]) -> str:
+    metadata = content.get("metadata")
+    for name, key in (("language_info", "name"), ("kernelspec", "language")):
+        told = metadata.get(name) if isinstance(metadata, dict) else None
+        if isinstance(told, dict) and isinstance(told.get(key), str):
+            return str(told[key]).lower()
+    return ""
+
+
+def _code_cells(content: dict[str, Any]) -> list[tuple[int, str]]:
+    """The code cells with their numbers among all cells, from 1."""
+    cells = content.get("cells")
+    if not isinstance(cells, list):
+        sheets = [each.get("cells") for each in content["worksheets"] if isinstance(each, dict)]
+        cells = [cell for each in sheets if isinstance(each, list) for cell in each]
+    found: list[tuple[int, str]] = []
+    for number, cell in enumerate(cells, 1):
+        if not isinstance(cell, dict) or cell.get("cell_type") != "code":
+            continue
+        source = cell.get("source", cell.get("input", ""))
+        text = "".join(map(str, source)) if isinstance(source, list) else str(source)
+        found.append((number, text.replace("\r\n", "\n").replace("\r", "\n")))
+    return found
+
+
+def python_of(source: str) -> str:
+    """The Python of one cell, with as many rows; of a cell for another language, empty rows.
+
+    Raises:
+        SyntaxError: what is left is no Python.
+    """
+    lines = source.split("\n")
+    first = next((index for index, line in enumerate(lines) if line.strip()), None)
+    if first is None:
+        return source
+    if lines[first].startswith("%%"):
+        if lines[first][2:].split(maxsplit=1)[:1] and lines[first][2:].split(maxsplit=1)[0] in _RUN_CELL:
+            lines[first] = ""
+        else:
+            return "\n" * (len(lines) - 1)
+    indent = re.match(r"[ \t]*", lines[first])
+    if indent is not None and indent[0] and not lines[first].lstrip().startswith("#"):
+        lines = [line.removeprefix(indent[0]) for line in lines]  # IPython takes it away, too
+    for _ in range(len(lines) + 1):
+        error = _error_in("\n".join(lines))
+        if error is None:
+            return "\n".join(lines)
+        if not _take_out(lines, (error.lineno or 1) - 1):
+            raise error
+    return "\n".join(lines)
+
+
+def _error_in(text: str) -> SyntaxError | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text)
+    except SyntaxError as error:
+        return error
+    except (ValueError, RecursionError, MemoryError) as error:
+        return SyntaxError(str(error) or "too deeply nested")
+    return None
+
+
+def _take_out(lines: list[str], at: int) -> bool:
+    """Replace the line at which Python stops, if it is IPython's."""
+    if not 0 <= at < len(lines):
+        return False
+    line = lines[at]
+    indent = line[: len(line) - len(line.lstrip())]
+    magic = _MAGIC.match(line)
+    if magic is not None:
+        prefix = len(magic["sign"] + magic["name"] + magic["gap"])
+        runs = magic["name"] in _RUN_STATEMENT and magic["rest"] and not magic["rest"].startswith("-")
+        # As long as what it replaces: columns stay.
+        lines[at] = f"{indent}if{' ' * (prefix - 4)}1:{magic['rest']}" if runs else f"{indent}pass"
+    elif line.lstrip().startswith("!"):
+        lines[at] = f"{indent}pass"
+    elif (assigned := _ASSIGNED.match(line)) is not None:
+        lines[at] = f"{assigned['left']}get_ipython()"
+    elif _HELP.match(line):
+        lines[at] = f"{indent}pass"
+    else:
+        return False
+    while line.rstrip().endswith("\\") and at + 1 < len(lines):  # a command for the shell goes on
+        at += 1
+        line, lines[at] = lines[at], ""
+    return True

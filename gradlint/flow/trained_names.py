@@ -1,0 +1,137 @@
+"""Trained names: the imported names through which a file can ask for a gradient, as far as two modules on.
+
+A script may hold no word about training and run code that does. Which functions of a file are worth running as if
+somebody called them depends on this, so it must not depend on which file was asked about before: what is found for a
+module depends on that module, and on how many modules further the question goes.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from gradlint.files.modules import ModuleFinder
+from gradlint.flow.sources import Source, Sources
+
+#: How many modules on a name is followed; `__init__.py` files that only hand a name on do not count.
+FAR = 2
+_MOST_HANDED_ON = 6
+
+#: What code that trains is written with, in one way or another.
+_TRAINS = re.compile(
+    r"GradientTape|ForwardAccumulator|\.fit\(|apply_gradients|\.minimize\(|train_on_batch|def train_step|\.compile\("
+)
+_IMPORTS = re.compile(
+    r"^[ \t]*(?:from[ \t]+(?P<dots>\.*)(?P<module>[\w.]*)[ \t]+import[ \t]*(?:\((?P<many>[^)]*)\)|(?P<names>[^\n]*))"
+    r"|import[ \t]+(?P<modules>[^\n]*))",
+    re.M,
+)
+
+
+class TrainedNames:
+    """Asks the sources of one run. Answers are kept by module and distance."""
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+        self._finder: ModuleFinder = sources.finder
+        self._leading: dict[tuple[str, int], bool] = {}
+        self._imported: dict[str, list[str]] = {}
+        self._names: dict[tuple[str, int], frozenset[str]] = {}
+
+    def leads(self, path: str, text: str | None = None, far: int = FAR) -> bool:
+        """Whether the words of a file, or of a module that it leads to, are those of code that trains."""
+        known = self._leading.get((path, far))
+        if known is None:
+            text = self._sources.text(path) if text is None else text
+            known = text is not None and (
+                _TRAINS.search(text) is not None
+                or (far > 0 and any(self.leads(each, far=far - 1) for each in self._imports_of(path, text)))
+            )
+            self._leading[path, far] = known
+        return known
+
+    def _imports_of(self, path: str, text: str) -> list[str]:
+        """The modules of the project that a file imports, read off its lines."""
+        known = self._imported.get(path)
+        if known is not None:
+            return known
+        found: list[str | None] = []
+        for match in _IMPORTS.finditer(text):
+            if match["modules"] is not None:
+                words = [each.split()[0] for each in match["modules"].split(",") if each.split()]
+                found += [self._finder.module(each, 0, path) for each in words]
+                continue
+            base = self._finder.module(match["module"] or "", len(match["dots"] or ""), path)
+            if base is None:
+                continue
+            found.append(base)
+            names = re.sub(r"#[^\n]*", "", match["many"] or match["names"] or "")
+            words = [each.split()[0] for each in names.split(",") if each.split()]
+            found += [self._finder.submodule(base, each) for each in words]
+        modules = [each for each in dict.fromkeys(found) if each is not None and each.endswith(".py") and each != path]
+        self._imported[path] = modules
+        return modules
+
+    def of_imports(self, source: Source, path: str, far: int = FAR) -> list[str]:
+        """The names that a file imports and through which a gradient can be asked."""
+        names: list[str] = []
+        for node in source.relevance.imports:
+            for alias in node.names:
+                if isinstance(node, ast.Import):
+                    module = self._finder.module(alias.name, 0, path)
+                    if module is not None and self._of(module, far):
+                        names.append(alias.asname or alias.name.split(".")[0])
+                    continue
+                base = self._finder.module(node.module or "", node.level, path)
+                if base is None:
+                    continue
+                if alias.name == "*":
+                    names.extend(sorted(self._of(base, far)))
+                elif self._trains(base, alias.name, far):
+                    names.append(alias.asname or alias.name)
+        return names
+
+    def _trains(self, base: str, name: str, far: int) -> bool:
+        """Whether a name of a module trains, looked up where it is defined."""
+        for _ in range(_MOST_HANDED_ON):
+            inner = self._finder.submodule(base, name)
+            if inner is not None:
+                return bool(self._of(inner, far))
+            handed_on = self._handed_on(base, name) if base.endswith("__init__.py") else None
+            if handed_on is None:
+                return name in self._of(base, far)
+            base, name = handed_on
+        return False
+
+    def _handed_on(self, path: str, name: str) -> tuple[str, str] | None:
+        """Where an `__init__.py` has a name from."""
+        text = self._sources.text(path)
+        if text is None or name not in text:
+            return None
+        source = self._sources.imported(path)
+        for node in source.relevance.imports if source is not None else ():
+            for alias in node.names:
+                if isinstance(node, ast.ImportFrom) and (alias.asname or alias.name) == name:
+                    base = self._finder.module(node.module or "", node.level, path)
+                    return (base, alias.name) if base is not None else None
+        return None
+
+    def _of(self, path: str, far: int) -> frozenset[str]:
+        """The functions and classes of a module through which a gradient can be asked, `far` modules on."""
+        known = self._names.get((path, far))
+        if known is None:
+            known = frozenset()
+            if path.endswith(".py") and self.leads(path, far=max(far - 1, 0)):
+                source = self._sources.imported(path)
+                if source is not None:
+                    imported = self.of_imports(source, path, far - 1) if far > 1 else ()
+                    held = source.relevance.training(imported)
+                    classes = {
+                        node.name
+                        for node in source.tree.body
+                        if isinstance(node, ast.ClassDef)
+                        and any(getattr(each, "name", "") in held for each in node.body)
+                    }
+                    known = frozenset(held | classes)
+            self._names[path, far] = known
+        return known
