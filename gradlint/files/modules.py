@@ -29,6 +29,7 @@ class ModuleFinder:
         self._listed: dict[str, frozenset[str]] = {}
         self._roots: dict[str, tuple[str, ...]] = {}
         self._found: dict[tuple[str, str], str | None] = {}
+        self._inside: dict[tuple[str, str, str], str | None] = {}
 
     def module(self, name: str, level: int, importer: str) -> str | None:
         """The module of the project that `from <level dots>name import` or `import name` means in a file."""
@@ -47,12 +48,21 @@ class ModuleFinder:
     def relative(self, name: str, level: int, importer: str) -> str | None:
         """The module of `from ...name import`: `level` dots, then a dotted name or nothing."""
         folder = os.path.dirname(importer)
-        for _ in range(level - 1):
-            folder = os.path.dirname(folder)
-        return self._in_package(folder, name.split(".")) if name else self._package(folder)
+        key = (folder, "." * level, name)
+        if key not in self._inside:
+            for _ in range(level - 1):
+                folder = os.path.dirname(folder)
+            self._inside[key] = self._in_package(folder, name.split(".")) if name else self._package(folder)
+        return self._inside[key]
 
     def submodule(self, module: str, name: str) -> str | None:
         """A module inside a package."""
+        key = (module, "", name)
+        if key not in self._inside:
+            self._inside[key] = self._submodule(module, name)
+        return self._inside[key]
+
+    def _submodule(self, module: str, name: str) -> str | None:
         if os.path.basename(module) == _INIT:
             folder = os.path.dirname(module)
         elif not module.endswith(".py"):

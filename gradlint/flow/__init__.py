@@ -49,15 +49,16 @@ def connected(it: Interpreter) -> Interpreter:
 def analyse(source: Source, settings: Settings, project: Project) -> FlowResult:
     """What happens to gradients in this file, modules of the project that it needs included."""
     from gradlint.flow.relevance import TRIGGERS, is_worth_running
+    from gradlint.flow.trained_names import is_entry
 
     text = source.file.text
     path = os.path.abspath(source.file.filename)
-    leads = project.trained_names.leads(path, text)
+    leads = is_entry(path, text) and project.trained_names.leads(path, text)
     if not leads and not is_worth_running(text):
         return FlowResult()
     trained = project.trained_names.of_imports(source, path) if leads else []
     relevant = source.relevance.relevant or source.relevance.training(trained)
-    if not relevant and not any(trigger in text for trigger in TRIGGERS):
+    if not relevant and not trained and not any(trigger in text for trigger in TRIGGERS):
         return FlowResult()
     from gradlint.flow.entries import run_module
     from gradlint.flow.gradients import Gradients

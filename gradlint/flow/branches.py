@@ -10,7 +10,7 @@ from gradlint.flow.names import bind_name
 from gradlint.flow.sequences import get_item, unpack
 from gradlint.flow.store import Delta
 from gradlint.flow.timing import Timing, timing_of
-from gradlint.flow.truth import asks_version, narrowings, truth_of
+from gradlint.flow.truth import asks_version, is_for_type_checkers, narrowings, truth_of
 from gradlint.flow.values import Value
 
 
@@ -39,6 +39,10 @@ def run_arms(it: Interpreter, arms: Sequence[Callable[[], None]]) -> None:
 
 def run_if(it: Interpreter, node: ast.If) -> None:
     # A chain of elifs is run without recursion in Python's sense of depth: each level is one arm.
+    if is_for_type_checkers(node.test):
+        it.run_body([each for each in node.body if isinstance(each, ast.Import | ast.ImportFrom)])
+        it.run_body(node.orelse)
+        return
     truth = truth_of(it, node.test)
     if truth is not None:
         it.run_body(node.body if truth else node.orelse)
@@ -142,7 +146,26 @@ def _awaits_error(node: ast.Try) -> bool:
     )
 
 
+def _is_import_that_works(it: Interpreter, node: ast.Try) -> bool:
+    """Whether the body only imports modules of the project that are there, and the handlers are for missing ones."""
+    module = it.module.module
+    for statement in node.body:
+        if not isinstance(statement, ast.ImportFrom | ast.Import) or module is None:
+            return False
+        names = [statement.module or ""] if isinstance(statement, ast.ImportFrom) else [a.name for a in statement.names]
+        level = statement.level if isinstance(statement, ast.ImportFrom) else 0
+        if any(it.sources.finder.module(name, level, module.path) is None for name in names):
+            return False
+    return all(
+        handler.type is not None and ast.unparse(handler.type) in ("ImportError", "ModuleNotFoundError")
+        for handler in node.handlers
+    )
+
+
 def run_try(it: Interpreter, node: ast.Try) -> None:
+    if _is_import_that_works(it, node):
+        it.run_body([*node.body, *node.orelse, *node.finalbody])
+        return
     store = it.store
     store.watch()
     store.begin()

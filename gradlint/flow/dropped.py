@@ -65,7 +65,11 @@ def _is_in_code(it: Interpreter, node: ast.Call) -> bool:
     if it.relevance.reads_watched and it.recording()[1]:
         return False  # a variable may be read so that the tape watches it
     scope: ast.AST = it.frame.function.node if it.frame.function is not None else it.tree
-    return not any(isinstance(each, ast.Call) and name_called(each) in _CLOCKS for each in ast.walk(scope))
+    timed = it.reads_clock.get(scope)
+    if timed is None:
+        timed = any(isinstance(each, ast.Call) and name_called(each) in _CLOCKS for each in ast.walk(scope))
+        it.reads_clock[scope] = timed
+    return not timed
 
 
 #: Where a clock is read, functions are called for the time that they take.

@@ -21,7 +21,7 @@ from gradlint.flow.members import is_keras_family
 from gradlint.flow.modules import attempt, hand_out
 from gradlint.flow.objects import Function, Transformed
 from gradlint.flow.precision import judge_precision
-from gradlint.flow.state import FUEL_PER_ENTRY
+from gradlint.flow.state import FUEL_ABROAD_OPEN, FUEL_ABROAD_PER_OPEN, FUEL_PER_ENTRY
 from gradlint.flow.training import batch_of_data, judge_compiled
 from gradlint.flow.unused_layers import judge_classes
 from gradlint.flow.values import Kind, Value
@@ -50,6 +50,7 @@ def run_module(it: Interpreter) -> None:
 
 def _run_uncalled(it: Interpreter) -> None:
     tried: set[ast.AST] = set()
+    left = FUEL_ABROAD_OPEN
     while True:
         waiting = [
             function
@@ -65,7 +66,9 @@ def _run_uncalled(it: Interpreter) -> None:
             if function.node in it.entered or function.node in tried:
                 continue
             tried.add(function.node)
+            it.abroad_fuel = allowed = min(FUEL_ABROAD_PER_OPEN, left)
             _entry(it, function.node, partial(_run_open, it, function))
+            left -= allowed - max(it.abroad_fuel, 0)
 
 
 def _is_run_by_keras(function: Function) -> bool:

@@ -46,6 +46,12 @@ def call_function(
         or sum(each[0] is function.node for each in it.stack) >= 3
     ):
         return it.unknown(node, f"`{function.name}` calls itself or is nested too deep", arguments.every())
+    abroad = function.frame.top is not it.base
+    if abroad and not it.may_go_abroad(function):
+        return it.opaque_call(node, arguments.every(), f"`{function.name}` in another file is too much to follow")
+    goes = abroad and it.abroad_since < 0
+    if goes:
+        it.abroad_since = it.fuel
     it.entered.add(function.node)
     frame = Frame(
         it.new_id(),
@@ -89,6 +95,9 @@ def call_function(
         it.doubt = doubt
         it.tracing = tracing
         it.store.end()
+        if goes:
+            it.abroad_fuel -= it.abroad_since - it.fuel
+            it.abroad_since = -1
     it.merge([delta for _, delta in exits.returns])
     if made is not None:
         leave_graph(it, made)

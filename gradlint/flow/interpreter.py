@@ -212,7 +212,7 @@ class Interpreter(Heap):
         self.store.forget_watchers()
         self.frame, self.loops, self.calls, self.open_withs, self.stack = self.base, [], [], [], []
         self.turn, self.tracing, self.timed = 0, None, 0
-        self.training_mode = None
+        self.training_mode, self.abroad_since = None, -1
         self.expected = self.arms = self.choosing = self.doubt = self.peeled = self.loop_depth = self.joined = 0
         self.alive = True
         self.set_recording(0, 0)
@@ -237,7 +237,7 @@ class Interpreter(Heap):
 _OF_RUNNING_CODE = (
     "frame", "base", "loops", "calls", "open_withs", "stack", "turn", "turn_clock", "tracing", "timed", "timed_keys",
     "training_mode", "expected", "arms", "choosing", "doubt", "peeled", "loop_depth", "joined", "alive", "open_code",
-    "fuel", "clock", "goes_through", "augmenting",
+    "fuel", "abroad_since", "clock", "goes_through", "augmenting",
 )  # fmt: skip
 
 
@@ -253,6 +253,7 @@ def in_module(it: Interpreter, frame: Frame, clock: int) -> Iterator[None]:
         it.tracing = it.training_mode = it.augmenting = None
         it.expected = it.arms = it.choosing = it.doubt = it.peeled = it.loop_depth = it.joined = 0
         it.alive, it.open_code, it.goes_through, it.clock = True, False, False, clock
+        it.abroad_since = -1
         it.set_recording(0, 0)
         try:
             yield

@@ -14,6 +14,8 @@ class Joining(Escaping):
 
     def join(self, values: list[Value]) -> Value:
         """One value for several ways."""
+        if values[0].kind is Kind.IMPORTED and all(each is values[0] for each in values):
+            return values[0]
         different: list[Value] = []
         for each in values:
             value = self.resolve(each) if each.kind is Kind.IMPORTED else each

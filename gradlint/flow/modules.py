@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from gradlint.flow.interpreter import Interpreter, OutOfFuel, in_module
 from gradlint.flow.names import bind_name
-from gradlint.flow.objects import ImportedName, Module, Progress
+from gradlint.flow.objects import Deferred, ImportedName, Module, Progress
 from gradlint.flow.scopes import Frame
 from gradlint.flow.state import FUEL_PER_ENTRY, START, STRETCH
 from gradlint.flow.values import How, Kind, Value
@@ -57,13 +57,35 @@ def imported_name(it: Interpreter, path: str, name: str) -> Value:
 
 
 def resolve(it: Interpreter, value: Value) -> Value:
-    """What an imported name stands for."""
+    """What an imported name, or a definition that was put off, stands for."""
     for _ in range(_MOST_HANDED_ON):
         if value.kind is not Kind.IMPORTED:
             return value
-        imported: ImportedName = value.ref
-        value = module_attribute(it, imported.module, imported.name, None)
-    return it.unknown_global(f"{imported.module.name}.{imported.name}", "an import that leads back to itself")
+        if isinstance(value.ref, Deferred):
+            value = _define(it, value)
+        else:
+            imported: ImportedName = value.ref
+            value = module_attribute(it, imported.module, imported.name, None)
+    return it.unknown_global(value.label, "an import that leads back to itself")
+
+
+def _define(it: Interpreter, value: Value) -> Value:
+    """Run a definition that was put off, as if it had been run when its module was."""
+    deferred: Deferred = value.ref
+    frame = deferred.module.frame
+    assert frame is not None
+    key = (frame.id, deferred.node.name)
+    now = it.store.get(key)
+    if now is not None and now is not value:
+        return now  # it was run meanwhile
+    with in_module(it, frame, value.serial):
+        _run_statement(it, deferred.node)
+        made = it.store.get(key)
+    if made is None or made is value:
+        made = it.unknown_global(f"{deferred.module.name}.{value.label}", "a definition that leads back to itself")
+        with in_module(it, frame, value.serial):
+            it.store.set(key, made)
+    return made
 
 
 def module_attribute(it: Interpreter, module: Module, name: str, node: ast.AST | None) -> Value:
@@ -101,17 +123,22 @@ def _is(value: Value, module: Module, name: str) -> bool:
 
 def starred(it: Interpreter, module: Module, name: str, node: ast.AST | None) -> Value | None:
     """A name that the module has from `from other import *`, where the other is of the project."""
+    asked = {module.path}
     for other in reversed(module.stars):
-        if isinstance(other, Module) and exports(it, other, name, frozenset({module.path})):
+        if isinstance(other, Module) and exports(it, other, name, asked):
             return imported_name(it, other.path, name)
     return None
 
 
-def exports(it: Interpreter, module: Module, name: str, asked: frozenset[str]) -> bool:
-    """Whether `from module import *` binds the name: by `__all__`, else every name without an underscore."""
+def exports(it: Interpreter, module: Module, name: str, asked: set[str]) -> bool:
+    """Whether `from module import *` binds the name: by `__all__`, else every name without an underscore.
+
+    `asked` are modules that were asked already, by this or another way.
+    """
     _read(it, module)
     if module.frame is None or module.path in asked:
         return False
+    asked.add(module.path)
     bound = name in module.frame.names.local
     if not bound and not module.stars and module.progress is Progress.RUN:
         return False
@@ -125,9 +152,7 @@ def exports(it: Interpreter, module: Module, name: str, asked: frozenset[str]) -
             return any(each.ref == name for each in names)
     if name.startswith("_"):
         return False
-    return bound or any(
-        isinstance(other, Module) and exports(it, other, name, asked | {module.path}) for other in module.stars
-    )
+    return bound or any(isinstance(other, Module) and exports(it, other, name, asked) for other in module.stars)
 
 
 def _body(module: Module) -> list[ast.stmt]:
@@ -147,7 +172,8 @@ def run(it: Interpreter, module: Module) -> None:
         return
     module.progress = Progress.RUNNING
     for parent in it.sources.finder.parents(module.path):
-        run(it, module_of(it, parent))
+        if it.sources.has_effects(parent):
+            run(it, module_of(it, parent))
     if module.source is not None and module.frame is not None:
         it.relevance.include(module.source.relevance)
         it.learn_from(module.source.file.text)
@@ -156,10 +182,40 @@ def run(it: Interpreter, module: Module) -> None:
             for statement in module.source.tree.body:
                 if not it.alive:
                     break
-                _run_statement(it, statement)
+                if isinstance(statement, _DEFINITIONS) and _can_wait(it, statement):
+                    it.clock += _STRETCH_OF_DEFINITION
+                    waits = Value(Kind.IMPORTED, How.FRESH, it.clock, ref=Deferred(module, statement))
+                    waits.label = statement.name
+                    it.clock += _STRETCH_OF_DEFINITION
+                    bind_name(it, statement.name, waits)
+                else:
+                    _run_statement(it, statement)
         if it.open_code:
             hand_out(it, module.frame)
     module.progress = Progress.RUN
+
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+#: Clock ticks that a definition may take, and more.
+_STRETCH_OF_DEFINITION = 10**5
+
+
+def _can_wait(it: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
+    """Whether defining this does nothing to anything else: its decorators are known, and so is what makes the class."""
+    module = it.module.module
+    if module is None or not it.sources.registers(module.path):
+        return not (isinstance(node, ast.ClassDef) and node.keywords)
+    for decorator in node.decorator_list:
+        root = decorator
+        while isinstance(root, ast.Attribute | ast.Call):
+            root = root.value if isinstance(root, ast.Attribute) else root.func
+        bound = it.store.get((it.frame.id, root.id)) if isinstance(root, ast.Name) else None
+        if not (isinstance(root, ast.Name) and (root.id in _BUILT_IN if bound is None else bound.kind is Kind.SYMBOL)):
+            return False
+    return not (isinstance(node, ast.ClassDef) and node.keywords)
+
+
+_BUILT_IN = frozenset({"staticmethod", "classmethod", "property"})
 
 
 def _run_statement(it: Interpreter, statement: ast.stmt) -> None:

@@ -130,6 +130,14 @@ class ImportedName:
     name: str
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Deferred:
+    """A `def` or `class` at the top of an imported module, not run yet: it is run when its name is read."""
+
+    module: Module
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
 @dataclass(eq=False, slots=True)
 class BoundMethod(HeapObject):
     function: Value

@@ -52,13 +52,13 @@ def _is_for_training(it: Interpreter, frame: Frame) -> bool:
     arguments = {each.arg for each in function.node.args.args}
     if "loss" in function.name.lower():
         return True
-    return "y_pred" in arguments and not _is_metric(it.tree, function.name)
+    return "y_pred" in arguments and not _is_metric(it, function.name)
 
 
-def _is_metric(tree: ast.Module, name: str) -> bool:
+def _is_metric(it: Interpreter, name: str) -> bool:
     """Whether this function is given to `compile` among the metrics, and not as a loss."""
     given = {"metrics": False, "loss": False}
-    for node in ast.walk(tree):
+    for node in it.nodes("metrics"):
         if isinstance(node, ast.keyword) and node.arg in given:
             given[node.arg] |= any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(node.value))
     return given["metrics"] and not given["loss"]

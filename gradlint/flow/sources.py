@@ -12,6 +12,7 @@ import re
 import warnings
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from typing import Any
 
 from gradlint.files.input_file import InputFile, UnreadableText, decode
 from gradlint.files.modules import ModuleFinder
@@ -19,8 +20,8 @@ from gradlint.flow.relevance import Relevance
 
 #: More rows than any file that is followed into has.
 ROWS = 10_000_000
-#: Characters of source whose trees are kept. A tree takes some two hundred times the memory of its text's characters.
-MOST_KEPT = 400_000
+#: Characters of source whose trees are kept. A tree takes some thirty bytes per character of its text (measured).
+MOST_KEPT = 4_000_000
 #: A module longer than this is opaque to those that import it: generated tables, most likely.
 MOST_CHARACTERS = 400_000
 
@@ -31,6 +32,13 @@ MOST_SEARCHED = 500
 _REGISTERS = re.compile(r"^(?:@[\w.]*(?:regist|add)|[\w.]*regist\w*\(|[A-Za-z_][\w.]*\[[^\]\n]+\] = )", re.M | re.I)
 
 
+_IMPORTS = re.compile(
+    r"^[ \t]*(?:from[ \t]+(?P<dots>\.*)(?P<module>[\w.]*)[ \t]+import[ \t]*(?:\((?P<many>[^)]*)\)|(?P<names>[^\n]*))"
+    r"|import[ \t]+(?P<modules>[^\n]*))",
+    re.M,
+)
+
+
 @dataclass(eq=False, slots=True)
 class Source:
     """One parsed file. `number` is that of its range of rows."""
@@ -38,6 +46,8 @@ class Source:
     file: InputFile
     tree: ast.Module
     number: int
+    memo: dict[object, Any] = field(default_factory=dict)
+    """What modules that read the tree keep of it, so that it is computed once."""
     _relevance: Relevance | None = field(default=None, init=False)
 
     @property
@@ -63,6 +73,8 @@ class Sources:
         self._kept: OrderedDict[str, Source] = OrderedDict()
         self._characters = 0
         self._registering: dict[str, bool] = {}
+        self._effects: dict[str, bool] = {}
+        self._imported: dict[str, list[str]] = {}
         self._count = 0
 
     def parsed(self, file: InputFile) -> Source:
@@ -118,6 +130,37 @@ class Sources:
                 except OSError:
                     continue
         return False
+
+    def has_effects(self, path: str) -> bool:
+        """Whether importing a package registers something, in its own file or in a module that it imports."""
+        known = self._effects.get(path)
+        if known is None:
+            known = self.registers(path) or any(map(self.registers, self.imports_of(path)))
+            self._effects[path] = known
+        return known
+
+    def imports_of(self, path: str, text: str | None = None) -> list[str]:
+        """The modules of the project that a file imports, read off its lines."""
+        known = self._imported.get(path)
+        if known is not None:
+            return known
+        text = (self.text(path) or "") if text is None else text
+        found: list[str | None] = []
+        for match in _IMPORTS.finditer(text):
+            if match["modules"] is not None:
+                words = [each.split()[0] for each in match["modules"].split(",") if each.split()]
+                found += [self.finder.module(each, 0, path) for each in words]
+                continue
+            base = self.finder.module(match["module"] or "", len(match["dots"] or ""), path)
+            if base is None:
+                continue
+            found.append(base)
+            names = re.sub(r"#[^\n]*", "", match["many"] or match["names"] or "")
+            words = [each.split()[0] for each in names.split(",") if each.split()]
+            found += [self.finder.submodule(base, each) for each in words]
+        modules = [each for each in dict.fromkeys(found) if each is not None and each.endswith(".py") and each != path]
+        self._imported[path] = modules
+        return modules
 
     def text(self, path: str) -> str | None:
         """The text of a module; None when it cannot be read."""

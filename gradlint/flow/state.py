@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,7 @@ from gradlint.flow.objects import (
 )
 from gradlint.flow.relevance import Relevance
 from gradlint.flow.scopes import Frame, Names, Scope, names_of
-from gradlint.flow.sources import Source, Sources
+from gradlint.flow.sources import ROWS, Source, Sources
 from gradlint.flow.store import Delta, Key, Store
 from gradlint.flow.values import Fill, How, Kind, Value
 from gradlint.knowledge.activations import Numbers
@@ -27,7 +27,10 @@ from gradlint.knowledge.activations import Numbers
 #: Evaluations (never seconds, so that every machine reports the same).
 FUEL_PER_ENTRY = 60_000
 FUEL_PER_FILE = 1_500_000
-FUEL_FOR_IMPORTS = 500_000
+FUEL_FOR_IMPORTS = 200_000
+#: Evaluations in functions of other files: of what the file itself runs, of one function that nobody calls, of all
+#: those. What a row of code takes is a guess, for functions that are too long for what is left.
+FUEL_ABROAD, FUEL_ABROAD_PER_OPEN, FUEL_ABROAD_OPEN, FUEL_PER_ROW = 25_000, 1_000, 2_000, 8
 RECORDING: Key = (0, "recording")
 #: The clock of the file that is judged starts here. Each module that it imports runs earlier, in a stretch of its own:
 #: whenever a name of it is first needed, what its body makes is older than all that the importing file makes.
@@ -213,6 +216,10 @@ class State:
     modules: dict[str, Module] = field(default_factory=dict)
     sources_run: dict[int, Source] = field(default_factory=dict)
     imported_names: dict[tuple[str, str], Value] = field(default_factory=dict)
+    reads_clock: dict[ast.AST, bool] = field(default_factory=dict)  # what `dropped.py` knows of the text
+    # evaluations left for functions of other files; the fuel when the running code went into one, or -1
+    abroad_fuel: int = FUEL_ABROAD
+    abroad_since: int = -1
     import_fuel: int = FUEL_FOR_IMPORTS
     # variables and layers that are attributes on some ways only
     doubtful: set[int] = field(default_factory=set)
@@ -257,6 +264,12 @@ class State:
         module.source = self.sources_run[source.number] = source
         module.frame = Frame(self.new_id(), None, None, None, None, self.names_of(source.tree), name="<module>")
         module.frame.module = module
+
+    def nodes(self, word: str) -> Iterator[ast.AST]:
+        """Every node of every file that was run and holds a word: what is said anywhere in the program's text."""
+        for source in list(self.sources_run.values()):
+            if word in source.file.text:
+                yield from ast.walk(source.tree)
 
     def learn_from(self, text: str) -> None:
         """Note what a file switches on for the whole program, by the words that it must use for that."""
@@ -303,6 +316,12 @@ class State:
         if self.fuel <= 0:
             raise OutOfFuel
 
+    def may_go_abroad(self, function: Function) -> bool:
+        """Whether there is fuel for a call of a function in another file."""
+        used = self.abroad_since - self.fuel if self.abroad_since >= 0 else 0
+        rows = (function.node.end_lineno or 0) - function.node.lineno
+        return self.abroad_fuel - used > rows * FUEL_PER_ROW
+
     def note(
         self,
         event: type,
@@ -321,7 +340,15 @@ class State:
         """The names that a scope binds, remembered for this file."""
         names = self.names.get(scope)
         if names is None:
-            names = self.names[scope] = names_of(scope)
+            source = self.sources_run.get(getattr(scope, "lineno", 0) // ROWS)
+            if source is None:
+                names = names_of(scope)
+            else:  # for the next file that needs this one
+                known = source.memo.setdefault("names", {})
+                names = known.get(scope)
+                if names is None:
+                    names = known[scope] = names_of(scope)
+            self.names[scope] = names
         return names
 
     def fresh(self, kind: Kind, node: ast.AST | None = None, *, ref: Any = None, label: str = "") -> Value:

@@ -67,7 +67,7 @@ def _is_handled(it: Interpreter, variable: int) -> bool:
 
 def _is_set(it: Interpreter, name: str) -> bool:
     """Whether the file sets an attribute of this name on any object: `self.model.beta.assign(...)` in a callback."""
-    for node in ast.walk(it.tree):
+    for node in it.nodes(f".{name}"):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             setting = node.func.attr.startswith("assign")
             held = node.func.value if setting else node.args[0] if node.func.attr == "set_value" and node.args else None

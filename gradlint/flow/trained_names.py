@@ -8,6 +8,7 @@ module depends on that module, and on how many modules further the question goes
 from __future__ import annotations
 
 import ast
+import os
 import re
 
 from gradlint.files.modules import ModuleFinder
@@ -21,11 +22,15 @@ _MOST_HANDED_ON = 6
 _TRAINS = re.compile(
     r"GradientTape|ForwardAccumulator|\.fit\(|apply_gradients|\.minimize\(|train_on_batch|def train_step|\.compile\("
 )
-_IMPORTS = re.compile(
-    r"^[ \t]*(?:from[ \t]+(?P<dots>\.*)(?P<module>[\w.]*)[ \t]+import[ \t]*(?:\((?P<many>[^)]*)\)|(?P<names>[^\n]*))"
-    r"|import[ \t]+(?P<modules>[^\n]*))",
-    re.M,
-)
+#: What a file says that is run as a program; tests and notebooks are, by their names.
+_ENTRY = re.compile(r"__main__|^@(?:\w+\.)?(?:command|group|main|callback|capture|automain)\b|\bapp\.run\(", re.M)
+
+
+def is_entry(path: str, text: str) -> bool:
+    """Whether a file is run by somebody: a script, a test, a notebook."""
+    name = os.path.basename(path)
+    is_test = name.startswith("test_") or name.endswith("_test.py")
+    return is_test or name.endswith(".ipynb") or _ENTRY.search(text) is not None
 
 
 class TrainedNames:
@@ -35,7 +40,6 @@ class TrainedNames:
         self._sources = sources
         self._finder: ModuleFinder = sources.finder
         self._leading: dict[tuple[str, int], bool] = {}
-        self._imported: dict[str, list[str]] = {}
         self._names: dict[tuple[str, int], frozenset[str]] = {}
 
     def leads(self, path: str, text: str | None = None, far: int = FAR) -> bool:
@@ -45,32 +49,10 @@ class TrainedNames:
             text = self._sources.text(path) if text is None else text
             known = text is not None and (
                 _TRAINS.search(text) is not None
-                or (far > 0 and any(self.leads(each, far=far - 1) for each in self._imports_of(path, text)))
+                or (far > 0 and any(self.leads(each, far=far - 1) for each in self._sources.imports_of(path, text)))
             )
             self._leading[path, far] = known
         return known
-
-    def _imports_of(self, path: str, text: str) -> list[str]:
-        """The modules of the project that a file imports, read off its lines."""
-        known = self._imported.get(path)
-        if known is not None:
-            return known
-        found: list[str | None] = []
-        for match in _IMPORTS.finditer(text):
-            if match["modules"] is not None:
-                words = [each.split()[0] for each in match["modules"].split(",") if each.split()]
-                found += [self._finder.module(each, 0, path) for each in words]
-                continue
-            base = self._finder.module(match["module"] or "", len(match["dots"] or ""), path)
-            if base is None:
-                continue
-            found.append(base)
-            names = re.sub(r"#[^\n]*", "", match["many"] or match["names"] or "")
-            words = [each.split()[0] for each in names.split(",") if each.split()]
-            found += [self._finder.submodule(base, each) for each in words]
-        modules = [each for each in dict.fromkeys(found) if each is not None and each.endswith(".py") and each != path]
-        self._imported[path] = modules
-        return modules
 
     def of_imports(self, source: Source, path: str, far: int = FAR) -> list[str]:
         """The names that a file imports and through which a gradient can be asked."""

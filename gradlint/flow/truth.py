@@ -59,6 +59,12 @@ def _is_module_flag(it: Interpreter, name: str) -> bool:
     return True
 
 
+def is_for_type_checkers(test: ast.expr) -> bool:
+    """`if TYPE_CHECKING:`, which is false when the program runs; its imports alone tell what annotations mean."""
+    name = test.attr if isinstance(test, ast.Attribute) else test.id if isinstance(test, ast.Name) else ""
+    return name == "TYPE_CHECKING"
+
+
 def _compared(it: Interpreter, node: ast.Compare) -> bool | None:
     left, right = it.evaluate(node.left), it.evaluate(node.comparators[0])
     op = node.ops[0]

@@ -43,7 +43,9 @@ def cut_of_operator(
 def _stays_zero(it: Interpreter, zero: Value, left: bool, node: ast.AST) -> bool:
     """Whether a number that is zero now is so whenever this runs."""
     sides = [node.left, node.right] if isinstance(node, ast.BinOp) else node.args if isinstance(node, ast.Call) else []
-    return zero.kind is not Kind.LITERAL or len(sides) < 2 or stays_zero(it.tree, sides[0 if left else 1])
+    return (
+        zero.kind is not Kind.LITERAL or len(sides) < 2 or stays_zero(it.sources_run.values(), sides[0 if left else 1])
+    )
 
 
 def _is_written_twice(node: ast.AST) -> bool:
