@@ -20,9 +20,9 @@ from gradlint.rule import Place
 #: Magics whose argument is a statement that runs in the notebook, names bound there included.
 _RUN_STATEMENT = frozenset({"time", "prun"})
 #: Cell magics whose cell is Python that runs in the notebook.
-_RUN_CELL = frozenset({"time", "capture", "prun", "tf", "tensorflow"})
+_RUN_CELL = frozenset({"time", "timeit", "capture", "prun", "wandb"})
 _MAGIC = re.compile(r"(?P<indent>\s*)(?P<sign>%{1,2})(?P<name>\w+)(?P<gap>[ \t]*)(?P<rest>.*)")
-_ASSIGNED = re.compile(r"(?P<left>\s*[\w.,\[\]'\" ]+?=\s*)(?:%|!).*")
+_ASSIGNED = re.compile(r"(?P<left>\s*[^=!%#]+?=\s*)(?:%(?P<magic>\w+) ?|!|\?)?(?P<rest>.*)")
 _HELP = re.compile(r"\s*(?:\?{1,2}\s*%*[\w.*]+|%*[\w.*()\[\]]+\s*\?{1,2})\s*;?\s*(?:#.*)?$")
 
 
@@ -41,7 +41,7 @@ def read_notebook(data: bytes, filename: str) -> Notebook | None:
         UnreadableText: the bytes are no notebook.
     """
     content = _content(data)
-    if _language(content) not in ("", "python", "ipython"):
+    if not _language(content).startswith(("python", "ipython", "pyspark", "xpython")) and _language(content):
         return None
     cells: list[Cell] = []
     broken: list[tuple[int, SyntaxError]] = []
@@ -66,9 +66,11 @@ def _content(data: bytes) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         place = Place(error.lineno, error.colno, error.lineno, error.colno + 1)
         raise UnreadableText(f"not a notebook: {error.msg[:1].lower()}{error.msg[1:]}", place) from error
+    except ValueError as error:  # a number of more digits than Python reads
+        raise UnreadableText(f"not a notebook: {error}", Place(1, 1, 1, 2)) from error
     except RecursionError as error:
         raise UnreadableText("not a notebook: nested too deeply", Place(1, 1, 1, 2)) from error
-    if not isinstance(content, dict) or not isinstance(content.get("cells", content.get("worksheets")), list):
+    if not isinstance(content, dict) or not isinstance(content.get("cells") or content.get("worksheets"), list):
         raise UnreadableText("not a notebook: it has no list of cells", Place(1, 1, 1, 2))
     return content
 

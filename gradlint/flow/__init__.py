@@ -49,11 +49,12 @@ def connected(it: Interpreter) -> Interpreter:
 def analyse(source: Source, settings: Settings, project: Project) -> FlowResult:
     """What happens to gradients in this file, modules of the project that it needs included."""
     from gradlint.flow.relevance import TRIGGERS, is_worth_running
-    from gradlint.flow.trained_names import is_entry
+    from gradlint.flow.trained_names import is_program, is_test
 
     text = source.file.text
     path = os.path.abspath(source.file.filename)
-    leads = is_entry(path, text) and project.trained_names.leads(path, text)
+    runs = is_program(path, text)
+    leads = (runs or is_test(path)) and project.trained_names.leads(path, text)
     if not leads and not is_worth_running(text):
         return FlowResult()
     trained = project.trained_names.of_imports(source, path) if leads else []
@@ -68,6 +69,7 @@ def analyse(source: Source, settings: Settings, project: Project) -> FlowResult:
 
     it = connected(Interpreter(source, project.sources))
     it.relevance.add_training(trained)
+    it.is_program = runs
     it.differentiable = frozenset(canonical(name) for name in settings.differentiable)
     it.nondifferentiable = frozenset(canonical(name) for name in settings.nondifferentiable)
     it.keras_3 = settings.keras == 3

@@ -11,6 +11,7 @@ from gradlint.flow.lifecycle import note_rate
 from gradlint.flow.members import VARIABLE_SETS, is_keras_family, is_module_family, members_within, variable_set
 from gradlint.flow.modules import module_attribute, set_in_module
 from gradlint.flow.objects import (
+    Class,
     Function,
     Instance,
     Layer,
@@ -56,6 +57,8 @@ def get_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) -> Val
     """`base.name`."""
     if is_split(base):
         return each_way(it, base, lambda way: get_attribute(it, way, name, node), node)
+    if name == "__name__" and isinstance(base.ref, Function | Class) and base.how is not How.JOIN:
+        return it.fresh(Kind.LITERAL, node, ref=base.ref.name)
     match base.kind:
         case Kind.SYMBOL:
             return it.fresh(Kind.SYMBOL, node, ref=canonical(f"{base.ref}.{name}"))

@@ -11,7 +11,7 @@ from gradlint.flow.sequences import get_item, unpack
 from gradlint.flow.store import Delta
 from gradlint.flow.timing import Timing, timing_of
 from gradlint.flow.truth import asks_version, is_for_type_checkers, narrowings, truth_of
-from gradlint.flow.values import Value
+from gradlint.flow.values import How, Kind, Value
 
 
 def run_arms(it: Interpreter, arms: Sequence[Callable[[], None]]) -> None:
@@ -79,8 +79,30 @@ def _timed(it: Interpreter, arm: Callable[[], None], timed: bool) -> Callable[[]
     return run
 
 
+def _told_case(subject: Value, cases: Sequence[ast.match_case]) -> ast.match_case | None:
+    """The case that a constant surely takes."""
+    if subject.kind is not Kind.LITERAL or subject.how is not How.FRESH or not isinstance(subject.ref, str | int):
+        return None
+    for case in cases:
+        patterns = case.pattern.patterns if isinstance(case.pattern, ast.MatchOr) else [case.pattern]
+        if case.guard is not None:
+            return None
+        for pattern in patterns:
+            if isinstance(pattern, ast.MatchAs) and pattern.pattern is None and pattern.name is None:
+                return case
+            if not isinstance(pattern, ast.MatchValue) or not isinstance(pattern.value, ast.Constant):
+                return None
+            if pattern.value.value == subject.ref:
+                return case
+    return None
+
+
 def run_match(it: Interpreter, node: ast.Match) -> None:
     subject = it.evaluate(node.subject)
+    told = _told_case(subject, node.cases)
+    if told is not None:
+        it.run_body(told.body)
+        return
 
     def arm(case: ast.match_case) -> Callable[[], None]:
         def run() -> None:

@@ -12,6 +12,7 @@ from gradlint.flow.keras_methods import inherited_init
 from gradlint.flow.made_anew import note_own_layer_made
 from gradlint.flow.members import is_keras_family
 from gradlint.flow.objects import (
+    BoundMethod,
     Class,
     Function,
     Instance,
@@ -54,6 +55,9 @@ def define_class(it: Interpreter, node: ast.ClassDef) -> Value:
         it.frame = outer
     for decorator in node.decorator_list:
         decorated = it.evaluate(decorator)
+        if isinstance(decorated.ref, Function | BoundMethod):
+            returned = it.call(decorated, Arguments((value,)), decorator)
+            value = returned if returned.kind is Kind.CLASS else value
         if symbol_of(decorated) in ("dataclasses.dataclass", "flax.struct.dataclass", "attr.s", "attrs.define"):
             made.is_dataclass = True
     if any(family.endswith("NamedTuple") for family in made.families):
@@ -107,6 +111,9 @@ def _fill_dataclass(it: Interpreter, value: Value, arguments: Arguments, node: a
             given = arguments.keywords.get(name)
         if given is None and (arguments.more is not None or arguments.more_keywords is not None):
             given = it.parameter(name, statement)
+            default = class_attribute(it, cls, name)
+            if default is not None and default.kind is Kind.LITERAL:
+                given = it.join([default, given])
         if given is None:
             default = class_attribute(it, cls, name)
             given = _field_default(it, default, statement) if default is not None else it.parameter(name, statement)

@@ -97,7 +97,7 @@ def judge_metric(it: Interpreter, loss: Value, node: ast.AST) -> None:
 def judge_loss_call(it: Interpreter, symbol: str, arguments: Arguments, made: Value, node: ast.AST) -> None:
     """A loss function is called by hand."""
     name = loss_name(symbol)
-    if not matters(it, made) and not it.frame.graph:
+    if it.choosing or (not matters(it, made) and not it.frame.graph):
         return
     if name in OF_LOGITS:
         kind = LossKind(name, function_called(node), True, False, arguments.get(None, "axis"))
@@ -117,8 +117,8 @@ def judge_loss_call(it: Interpreter, symbol: str, arguments: Arguments, made: Va
 
 def judge_loss(it: Interpreter, kind: LossKind, target: Value, predicted: Value, node: ast.AST) -> None:
     """A loss meets what was predicted."""
-    if it.expected:
-        return
+    if it.expected or it.choosing:
+        return  # one of several losses: which one goes with this prediction is not known
     if kind.name in LOPSIDED and _is_swapped(it, target, predicted, node, kind):
         return
     output = output_of(it, predicted)

@@ -18,6 +18,13 @@ from gradlint.verdicts import Cause
 def container_method(it: Interpreter, receiver: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:
     items = it.items(receiver)
     first = arguments.positional[0] if arguments.positional else None
+    if name == "popitem":
+        taken = _any_element(it, receiver, items, node)
+        forget_positions(it, receiver)
+        return it.tuple_of((it.plain(node), taken), node)
+    if name == "update":
+        _update(it, receiver, items, arguments, node)
+        return it.plain(node)
     match name:
         case "append" | "add" | "appendleft" | "insert":
             if arguments.positional:
@@ -63,29 +70,29 @@ def container_method(it: Interpreter, receiver: Value, name: str, arguments: Arg
             return it.list_of(items.elements, node, exact=items.exact)
         case "keys":
             return it.plain(node)
-        case "update":
-            if first is not None and first.kind is Kind.CONTAINER:
-                other = it.items(first)
-                if items.exact and other.exact and items.keys is not None and other.keys is not None:
-                    merged = {
-                        **dict(zip(items.keys, items.elements, strict=True)),
-                        **dict(zip(other.keys, other.elements, strict=True)),
-                    }
-                    it.set_items(receiver, Items(tuple(merged.values()), tuple(merged)))
-                    return it.plain(node)
-                it.set_items(receiver, Items((*items.elements, *other.elements), None, exact=False))
-            elif first is not None:
-                it.set_items(receiver, Items((*items.elements, first), None, exact=False))
-            if arguments.keywords:
-                for key, value in arguments.keywords.items():
-                    set_item(it, receiver, it.fresh(Kind.LITERAL, node, ref=key), value, node)
-            return it.plain(node)
         case "copy":
             return it.container(receiver.ref.type, items, node)
         case "sort" | "reverse" | "remove" | "discard" | "rotate":
             forget_positions(it, receiver)
             return it.plain(node)
     return it.plain(node, (receiver,), Cause.LEFT_TENSORFLOW)
+
+
+def _update(it: Interpreter, receiver: Value, items: Items, arguments: Arguments, node: ast.AST) -> None:
+    """`d.update(other, key=value)`."""
+    first = arguments.positional[0] if arguments.positional else None
+    if first is not None and first.kind is Kind.CONTAINER:
+        other = it.items(first)
+        if items.exact and other.exact and items.keys is not None and other.keys is not None:
+            own = zip(items.keys, items.elements, strict=True)
+            merged = {**dict(own), **dict(zip(other.keys, other.elements, strict=True))}
+            it.set_items(receiver, Items(tuple(merged.values()), tuple(merged)))
+            return
+        it.set_items(receiver, Items((*items.elements, *other.elements), None, exact=False))
+    elif first is not None:
+        it.set_items(receiver, Items((*items.elements, first), None, exact=False))
+    for key, value in arguments.keywords.items():
+        set_item(it, receiver, it.fresh(Kind.LITERAL, node, ref=key), value, node)
 
 
 def _any_element(it: Interpreter, receiver: Value, items: Items, node: ast.AST) -> Value:

@@ -6,6 +6,7 @@ import ast
 import re
 
 from gradlint.flow.arguments import Arguments, symbol_of
+from gradlint.flow.dispatch import register
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.objects import (
     BoundMethod,
@@ -14,6 +15,7 @@ from gradlint.flow.objects import (
     Partial,
     Transformed,
 )
+from gradlint.flow.options import note_option
 from gradlint.flow.values import Kind, Value
 
 _IDENTITY = re.compile(
@@ -50,7 +52,9 @@ def decorate(it: Interpreter, decorator: Value, function: Value, node: ast.AST) 
             return _transformed(it, "cached_property", function, node)
         case "abc.abstractproperty":
             return _transformed(it, "property", function, node)
-        case "functools.singledispatch" | "functools.singledispatchmethod":
+        case "functools.singledispatch":
+            return _transformed(it, "singledispatch", function, node)
+        case "functools.singledispatchmethod":
             return it.unknown(node, "chosen by type at run time", (function,))
         case "functools.lru_cache" | "functools.cache":
             return _transformed(it, "cache", function, node)
@@ -58,6 +62,12 @@ def decorate(it: Interpreter, decorator: Value, function: Value, node: ast.AST) 
             return _transformed(it, "contextmanager", function, node)
         case "tf.custom_gradient" | "tf.recompute_grad" | "tf.grad_pass_through":
             return _transformed(it, name, function, node)
+    dispatcher, cls = _registering(decorator)
+    if dispatcher is not None:
+        return register(it, dispatcher, cls, function, node)
+    if isinstance(decorator.ref, Partial) and symbol_of(decorator.ref.function) in ("click.option", "click.argument"):
+        note_option(it, Arguments(decorator.ref.arguments, dict(decorator.ref.keywords)), function, node)
+        return function
     if decorator.kind is Kind.FUNCTION and isinstance(decorator.ref, Function | BoundMethod):
         return it.call(decorator, Arguments((function,)), node)
     if isinstance(decorator.ref, LibraryMethod) and decorator.ref.name in ("setter", "deleter", "getter"):
@@ -68,6 +78,17 @@ def decorate(it: Interpreter, decorator: Value, function: Value, node: ast.AST) 
             function.ref.open_call = True
             it.escape(function)
     return function
+
+
+def _registering(decorator: Value) -> tuple[Transformed | None, Value | None]:
+    """The function chosen by type that a decorator registers for, and the class, where that is given."""
+    method, cls = decorator.ref, None
+    if isinstance(method, Partial):
+        method, cls = method.function.ref, method.arguments[0] if method.arguments else None
+    if isinstance(method, LibraryMethod) and method.name == "register" and isinstance(method.receiver.ref, Transformed):
+        if method.receiver.ref.transformer == "singledispatch":
+            return method.receiver.ref, cls
+    return None, None
 
 
 def _as_graph(function: Value) -> Value:

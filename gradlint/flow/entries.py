@@ -106,3 +106,4 @@ def _entry(it: Interpreter, node: ast.AST, run: Callable[[], None]) -> None:
     it.fuel_left -= allowed - max(it.fuel, 0)
     if it.open_code:
         it.alive = True
+        it.set_recording(0, 0)  # a tape that was entered by hand and is left to somebody else

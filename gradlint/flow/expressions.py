@@ -158,12 +158,33 @@ def _yield(it: Interpreter, node: ast.Yield | ast.YieldFrom) -> Value:
     value = it.fresh(Kind.LITERAL, node, ref=None) if node.value is None else evaluate(it, node.value)
     if isinstance(node, ast.YieldFrom):
         value = element_of(it, value, node)
+    frame = it.frame.callers()[0]
     if it.calls:
         exits = it.calls[-1]
         exits.yields.append(value)
         if exits.on_yield is not None:
             exits.on_yield(value)
+            return it.fresh(Kind.LITERAL, node, ref=None)
+        if frame.function is not None and frame.call_node is frame.function.node:
+            # Strangers run between this and what follows, and may fill what they were handed.
+            return it.opaque_call(node, (value,), "what happens where this is yielded cannot be seen", getter=True)
+    if frame.function is not None and node not in _bare_yields(it, frame.function.node):
+        for each in list(it.store.cells.values()):
+            if each is not None:
+                it.escape(each)  # whoever goes through the generator may hand in anything
+        return it.unknown(node, "what a generator is sent cannot be seen")
     return it.parameter("<sent>", node)
+
+
+def _bare_yields(it: Interpreter, function: ast.AST) -> frozenset[ast.AST]:
+    """The `yield` of a generator whose values nobody uses."""
+    known = it.bare_yields.get(function)
+    if known is None:
+        bare = (each.value for each in ast.walk(function) if isinstance(each, ast.Expr))
+        known = it.bare_yields[function] = frozenset(
+            each for each in bare if isinstance(each, ast.Yield | ast.YieldFrom)
+        )
+    return known
 
 
 TABLE: dict[type[ast.AST], Handler] = {

@@ -28,27 +28,13 @@ def call_function(
     on_yield: Callable[[Value], None] | None,
 ) -> Value:
     """Run a function of the file at its call site."""
-    if _is_abstract(function.node):
-        return it.opaque_call(node, arguments.every(), f"`{function.name}` is left to subclasses", getter=False)
     receiver = arguments.positional[0] if function.owner is not None and arguments.positional else None
-    if (
-        receiver is not None
-        and isinstance(receiver.ref, Instance)
-        and receiver.ref.open_self
-        and _is_hook(function.node)
-    ):
-        return it.opaque_call(node, arguments.every(), f"`{function.name}` may be written anew in a subclass")
     receiver_id = receiver.ref.id if receiver is not None and isinstance(receiver.ref, Instance) else 0
     key = (function.node, receiver_id)
-    if (
-        len(it.stack) >= MOST_DEPTH
-        or it.stack.count(key) >= 2
-        or sum(each[0] is function.node for each in it.stack) >= 3
-    ):
-        return it.unknown(node, f"`{function.name}` calls itself or is nested too deep", arguments.every())
+    refused = _not_followed(it, function, receiver, key)
+    if refused is not None:
+        return it.opaque_call(node, arguments.every(), refused[0], getter=not refused[1])
     abroad = function.frame.top is not it.base
-    if abroad and not it.may_go_abroad(function):
-        return it.opaque_call(node, arguments.every(), f"`{function.name}` in another file is too much to follow")
     goes = abroad and it.abroad_since < 0
     if goes:
         it.abroad_since = it.fuel
@@ -69,9 +55,9 @@ def call_function(
     tracing, made = it.tracing, _traced(it, function, receiver_id, frame, arguments, node)
     if function.name == "build" and receiver_id and function.owner is not None:
         it.store.set((receiver_id, "<built>"), it.fresh(Kind.LITERAL, node, ref=True))
-    outer, loops, withs = it.frame, it.loops, it.open_withs
+    outer, loops = it.frame, it.loops
     level = it.store.level
-    exits = Exits(level, level, len(withs), on_yield=on_yield)
+    exits = Exits(level, level, len(it.open_withs), on_yield=on_yield)
     it.store.begin()
     it.frame, it.loops = frame, []
     it.calls.append(exits)
@@ -105,8 +91,31 @@ def call_function(
         return it.fresh(Kind.LITERAL, node, ref=None)
     if frame.names.yields:
         return it.container("generator", Items(tuple(exits.yields), None, exact=False), node)
+    return _joined_returns(it, exits, frame, outer, node)
+
+
+def _not_followed(
+    it: Interpreter, function: Function, receiver: Value | None, key: tuple[ast.AST, int]
+) -> tuple[str, bool] | None:
+    """Why a call is not followed, and whether that is because there is no body; None when it is followed."""
+    if _is_abstract(function.node):
+        return f"`{function.name}` is left to subclasses", True
+    if receiver is not None and isinstance(receiver.ref, Instance) and receiver.ref.open_self:
+        if _is_hook(function.node):
+            return f"`{function.name}` may be written anew in a subclass", True
+    is_nested = len(it.stack) >= MOST_DEPTH or sum(each[0] is function.node for each in it.stack) >= 3
+    if is_nested or it.stack.count(key) >= 2:
+        return f"`{function.name}` calls itself or is nested too deep", False
+    if function.frame.top is not it.base and not it.may_go_abroad(function):
+        return f"`{function.name}` in another file is too much to follow", True
+    return None
+
+
+def _joined_returns(it: Interpreter, exits: Exits, frame: Frame, outer: Frame, node: ast.AST | None) -> Value:
+    """What a function returns, on all of its ways."""
     returned = [value for value, _ in exits.returns]
-    if node is function.node:  # strangers call it, and keep what they get
+    function = frame.function
+    if function is not None and node is function.node:  # strangers call it, and keep what they get
         for value in returned:
             for kept in it.leaves(value):
                 it.stored.setdefault(kept.serial, frame)
@@ -208,6 +217,8 @@ def _bind(it: Interpreter, function: Function, arguments: Arguments, frame: Fram
             bound[name] = it.join([defaults[name], given]) if name in defaults else given
         elif name in defaults:
             bound[name] = defaults[name]
+        elif name in function.options:
+            bound[name] = function.options[name]
         else:
             bound[name] = it.parameter(name, argument)
             # Keras fills in `training` and `mask`; unknown decorators may fill in anything.

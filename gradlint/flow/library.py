@@ -28,6 +28,7 @@ from gradlint.flow.objects import (
     LibraryObject,
 )
 from gradlint.flow.optimizers import is_optimizer_symbol, optimizer_by_name
+from gradlint.flow.options import kept_arguments, parser
 from gradlint.flow.precision import note_policy
 from gradlint.flow.python_calls import (
     absolute,
@@ -364,9 +365,6 @@ SYMBOLS: dict[str, Handler] = {
     "dataclasses.asdict": reflect,
     "dataclasses.astuple": reflect,
     "dataclasses.replace": reflect,
-    "functools.singledispatch": lambda it, arguments, node: it.unknown(
-        node, "chosen by type at run time", arguments.every()
-    ),
     "builtins.iter": same_value,
     "builtins.dict": make_dict,
     "builtins.dict.fromkeys": from_keys,
@@ -387,6 +385,9 @@ SYMBOLS: dict[str, Handler] = {
     "typing_extensions.assert_type": same_value,
     "types.MappingProxyType": same_value,
     "argparse.Namespace": namespace,
+    "argparse.ArgumentParser": parser,
+    "click.option": kept_arguments("click.option"),
+    "click.argument": kept_arguments("click.argument"),
     "collections.Counter": lambda it, arguments, node: it.container("dict", Items((), None, exact=False), node),
     "tf.SparseTensor": lambda it, arguments, node: it.operation(node, arguments.every(), label="tf.SparseTensor"),
     "tf.IndexedSlices": indexed_slices,

@@ -12,6 +12,7 @@ from gradlint.flow.certainty import variable_behind
 from gradlint.flow.compared import judge_loss, kind_of_loss
 from gradlint.flow.constants import write_part, write_variable
 from gradlint.flow.container_methods import container_method, variables_method
+from gradlint.flow.dispatch import register
 from gradlint.flow.indexed_slices import note_access
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.keras_methods import KERAS_METHODS, call_keras_method, inherited_init
@@ -21,6 +22,7 @@ from gradlint.flow.members import is_keras_family
 from gradlint.flow.objects import (
     BoundMethod,
     Function,
+    LibraryMethod,
     LibraryObject,
     Partial,
     Super,
@@ -28,6 +30,7 @@ from gradlint.flow.objects import (
     Variable,
 )
 from gradlint.flow.optimizers import unwrapped
+from gradlint.flow.options import PARSER, call_parser
 from gradlint.flow.python_calls import setattr_call
 from gradlint.flow.scatters import note_assign, note_scatter
 from gradlint.flow.sequences import element_of
@@ -106,6 +109,8 @@ def _assigned(it: Interpreter, receiver: Value, name: str, arguments: Arguments,
 def _object_method(it: Interpreter, receiver: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:
     owner: LibraryObject = receiver.ref
     symbol = owner.symbol
+    if symbol == PARSER:
+        return call_parser(it, receiver, name, arguments, node)
     if symbol.startswith("tf.data."):
         if any(value.kind is Kind.FUNCTION for value in arguments.every()):
             return _mapped_dataset(it, receiver, name, arguments, node)
@@ -241,6 +246,14 @@ def _table_method(it: Interpreter, owner: LibraryObject, name: str, arguments: A
 
 def _function_method(it: Interpreter, receiver: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:
     target = receiver.ref
+    if isinstance(target, Transformed) and target.transformer == "singledispatch" and name == "register":
+        first = arguments.positional[0] if arguments.positional else None
+        if len(arguments.positional) == 2:
+            return register(it, target, first, arguments.positional[1], node)
+        if first is not None and isinstance(first.ref, Function):
+            return register(it, target, None, first, node)
+        method = it.fresh(Kind.METHOD, node, ref=LibraryMethod(it.new_id(), receiver, name))
+        return it.fresh(Kind.FUNCTION, node, ref=Partial(it.new_id(), method, arguments.positional, ()))
     if isinstance(target, Super):
         inner = target.receiver
         if name == "__init__":

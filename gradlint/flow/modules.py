@@ -14,12 +14,10 @@ from gradlint.flow.interpreter import Interpreter, OutOfFuel, in_module
 from gradlint.flow.names import bind_name
 from gradlint.flow.objects import Deferred, ImportedName, Module, Progress
 from gradlint.flow.scopes import Frame
-from gradlint.flow.state import FUEL_PER_ENTRY, START, STRETCH
+from gradlint.flow.state import FUEL_PER_IMPORTED, MOST_MODULES, MOST_MODULES_OF_PROGRAM, START, STRETCH
 from gradlint.flow.values import How, Kind, Value
 from gradlint.knowledge.symbols import canonical
 
-#: Modules that one file may lead to; further ones are opaque.
-MOST_MODULES = 100
 #: A name may be handed on by so many modules (`__init__.py` files, mostly).
 _MOST_HANDED_ON = 20
 
@@ -36,7 +34,9 @@ def _read(it: Interpreter, module: Module) -> None:
     """Parse the module, if it can be read and there is room for it."""
     if module.progress is Progress.NOT_READ:
         module.progress = Progress.NOT_RUN
-        if module.path.endswith(".py") and len(it.sources_run) < MOST_MODULES:
+        if module.path.endswith(".py") and len(it.sources_run) < (
+            MOST_MODULES_OF_PROGRAM if it.is_program else MOST_MODULES
+        ):
             source = it.sources.imported(module.path)
             if source is not None:
                 it.give_source(module, source)
@@ -160,8 +160,12 @@ def _body(module: Module) -> list[ast.stmt]:
 
 
 def run_registering(it: Interpreter, path: str) -> None:
-    """Run a module at its import, where it does something to others."""
-    if path.endswith(".py") and it.sources.registers(path):
+    """Run a module at its import, where it does something to others: in a program, by itself or by a package."""
+    importer = it.module.module
+    is_asked = (
+        it.is_program and importer is not None and (importer is it.entry or importer.path.endswith("__init__.py"))
+    )
+    if is_asked and path.endswith(".py") and it.sources.registers(path):
         run(it, module_of(it, path))
 
 
@@ -172,7 +176,7 @@ def run(it: Interpreter, module: Module) -> None:
         return
     module.progress = Progress.RUNNING
     for parent in it.sources.finder.parents(module.path):
-        if it.sources.has_effects(parent):
+        if it.is_program and it.sources.has_effects(parent):
             run(it, module_of(it, parent))
     if module.source is not None and module.frame is not None:
         it.relevance.include(module.source.relevance)
@@ -219,7 +223,7 @@ _BUILT_IN = frozenset({"staticmethod", "classmethod", "property"})
 
 
 def _run_statement(it: Interpreter, statement: ast.stmt) -> None:
-    allowed = it.fuel = min(FUEL_PER_ENTRY, it.import_fuel)
+    allowed = it.fuel = min(FUEL_PER_IMPORTED, it.import_fuel)
     attempt(it, statement, lambda: it.run_body([statement]))
     it.import_fuel -= allowed - max(it.fuel, 0)
 

@@ -92,6 +92,7 @@ class Function(HeapObject):
     owner: Class | None = None
     decorators: frozenset[str] = frozenset()
     open_call: bool = False  # strangers may call it
+    options: dict[str, Value] = field(default_factory=dict)  # what the command line hands in
 
     @property
     def name(self) -> str:

@@ -360,6 +360,12 @@ def shuffle(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
 
 def reflect(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     """`locals()`, `vars(x)`, `eval(...)`: whatever is in reach may come out."""
+    first = arguments.positional[0] if arguments.positional else None
+    if name_called(node) == "vars" and first is not None and isinstance(first.ref, LibraryObject):
+        if first.ref.symbol == "types.SimpleNamespace":
+            cells = {str(key[1]): it.store.get(key) for key in it.cells_of(first.ref.id)}
+            held = {key: value for key, value in cells.items() if value is not None}
+            return it.container("dict", Items(tuple(held.values()), tuple(held)), node)
     for value in arguments.every():
         it.escape(value)
     frame = it.frame

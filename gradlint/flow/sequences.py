@@ -89,8 +89,19 @@ def _index_cut(index: Value) -> tuple[tuple[Value, Cause], ...]:
     return () if index.kind is Kind.LITERAL else ((index, Cause.NON_DIFFERENTIABLE),)
 
 
+def _told_keys(items: Items, index: Value) -> list[Value]:
+    """The keys that a setting surely can be: its default, where it may also be given from outside."""
+    if not items.exact or items.keys is None or index.how is not How.JOIN:
+        return []
+    ways = alternatives(index, 8) or []
+    return [way for way in ways if way.kind is Kind.LITERAL and way.ref in items.keys]
+
+
 def _container_item(it: Interpreter, base: Value, index: Value, node: ast.AST) -> Value:
     items = it.items(base)
+    chosen = _told_keys(items, index)
+    if chosen:
+        return it.join([_container_item(it, base, each, node) for each in chosen])
     if items.exact and index.kind is Kind.LITERAL:
         key = index.ref
         if items.keys is not None:
@@ -208,6 +219,10 @@ def _set_container_item(
         if written is not None:
             it.set_items(base, Items(tuple(written), None, exact=False, ordered=True))
             return
+    if index.kind is Kind.LITERAL and isinstance(index.ref, slice):  # `values[1:] = others`
+        written_all = (element_of(it, value, node),) if value.kind is not Kind.CONTAINER else it.items(value).elements
+        it.set_items(base, Items((it.join([*items.elements, *written_all]),), None, exact=False))
+        return
     it.set_items(base, Items((*items.elements, value), None, exact=False))
 
 

@@ -27,6 +27,7 @@ MOST_CHARACTERS = 400_000
 
 #: Files of a project that are looked through for the use of something that its own file never uses.
 MOST_SEARCHED = 500
+MOST_CONTENTS = 20_000_000
 
 #: A module that does more than define names when it is imported: it puts what it defines into something of others.
 _REGISTERS = re.compile(r"^(?:@[\w.]*(?:regist|add)|[\w.]*regist\w*\(|[A-Za-z_][\w.]*\[[^\]\n]+\] = )", re.M | re.I)
@@ -65,6 +66,17 @@ def parse(text: str) -> ast.Module:
         return ast.parse(text)
 
 
+def read_plain_file(path: str, most: int) -> bytes | None:
+    """The bytes of a file; None when it cannot be read, is too long, or is a pipe or a device."""
+    try:
+        if not os.path.isfile(path) or os.path.getsize(path) > most:
+            return None
+        with open(path, "rb") as file:
+            return file.read()
+    except (OSError, ValueError):
+        return None
+
+
 class Sources:
     """The files of one run, by absolute path: read and parsed when they are needed."""
 
@@ -74,6 +86,9 @@ class Sources:
         self._characters = 0
         self._registering: dict[str, bool] = {}
         self._effects: dict[str, bool] = {}
+        self._neighbours: dict[str, list[str]] = {}
+        self._contents: dict[str, bytes] = {}
+        self._content_size = 0
         self._imported: dict[str, list[str]] = {}
         self._count = 0
 
@@ -120,16 +135,29 @@ class Sources:
         module = re.escape(self.finder.name_of(path).rpartition(".")[2])
         knows = re.compile(rf"\b{module}\b|(?<!class )\b{re.escape(owner)}\b".encode())
         defines = f"class {owner}".encode()
-        for each in self.finder.project_of(path, MOST_SEARCHED):
+        for each in self._around(path):
             if each != path:
-                try:
-                    with open(each, "rb") as file:
-                        data = file.read()
-                    if used.search(data) and knows.search(data) and defines not in data:
-                        return True
-                except OSError:
-                    continue
+                data = self._bytes(each)
+                if used.search(data) and knows.search(data) and defines not in data:
+                    return True
         return False
+
+    def _around(self, path: str) -> list[str]:
+        """The files of the project around a file."""
+        folder = os.path.dirname(path)
+        if folder not in self._neighbours:
+            self._neighbours[folder] = self.finder.project_of(path, MOST_SEARCHED)
+        return self._neighbours[folder]
+
+    def _bytes(self, path: str) -> bytes:
+        """What is in a file, as long as that is not too much; nothing where it is no plain file."""
+        known = self._contents.get(path)
+        if known is None:
+            known = read_plain_file(path, MOST_CHARACTERS) or b""
+            if self._content_size < MOST_CONTENTS:
+                self._contents[path] = known
+                self._content_size += len(known)
+        return known
 
     def has_effects(self, path: str) -> bool:
         """Whether importing a package registers something, in its own file or in a module that it imports."""
@@ -167,10 +195,10 @@ class Sources:
         kept = self._kept.get(path)
         if kept is not None:
             return kept.file.text
+        data = read_plain_file(path, 4 * MOST_CHARACTERS)
         try:
-            with open(path, "rb") as file:
-                return decode(file.read(), path).text
-        except (OSError, ValueError, UnreadableText):
+            return decode(data, path).text if data is not None else None
+        except (ValueError, UnreadableText):
             return None
 
     def _keep(self, path: str, source: Source) -> None:

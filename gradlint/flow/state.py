@@ -27,7 +27,10 @@ from gradlint.knowledge.activations import Numbers
 #: Evaluations (never seconds, so that every machine reports the same).
 FUEL_PER_ENTRY = 60_000
 FUEL_PER_FILE = 1_500_000
-FUEL_FOR_IMPORTS = 200_000
+#: For the bodies of all modules that a file needs, and for one statement of them.
+FUEL_FOR_IMPORTS, FUEL_PER_IMPORTED = 15_000, 3_000
+#: Modules that a script may lead to, and a file that others import; further ones are opaque.
+MOST_MODULES_OF_PROGRAM, MOST_MODULES = 100, 15
 #: Evaluations in functions of other files: of what the file itself runs, of one function that nobody calls, of all
 #: those. What a row of code takes is a guess, for functions that are too long for what is left.
 FUEL_ABROAD, FUEL_ABROAD_PER_OPEN, FUEL_ABROAD_OPEN, FUEL_PER_ROW = 25_000, 1_000, 2_000, 8
@@ -216,10 +219,14 @@ class State:
     modules: dict[str, Module] = field(default_factory=dict)
     sources_run: dict[int, Source] = field(default_factory=dict)
     imported_names: dict[tuple[str, str], Value] = field(default_factory=dict)
+    bare_yields: dict[ast.AST, frozenset[ast.AST]] = field(default_factory=dict)
     reads_clock: dict[ast.AST, bool] = field(default_factory=dict)  # what `dropped.py` knows of the text
     # evaluations left for functions of other files; the fuel when the running code went into one, or -1
     abroad_fuel: int = FUEL_ABROAD
     abroad_since: int = -1
+    entered_by_hand: set[int] = field(default_factory=set)  # tapes whose `__enter__` was called
+    # whether the file is run by somebody: a script, a test, a notebook
+    is_program: bool = False
     import_fuel: int = FUEL_FOR_IMPORTS
     # variables and layers that are attributes on some ways only
     doubtful: set[int] = field(default_factory=set)

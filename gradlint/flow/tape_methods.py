@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from gradlint.flow.arguments import Arguments
-from gradlint.flow.asking import ask
+from gradlint.flow.asking import ask, ask_unknown
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.objects import (
     Tape,
@@ -28,6 +28,10 @@ def call_tape_method(it: Interpreter, receiver: Value, name: str, arguments: Arg
                 arguments.get(0, "target"),
                 arguments.get(1, "source" if name == "batch_jacobian" else "sources"),
             )
+            if tape.id in it.entered_by_hand and it.open_code and tape.frame not in it.frame.callers():
+                because = "the tape was entered in another function, and what ran between cannot be seen"
+                ask_unknown(it, name, target, sources, node, because)
+                return it.unknown(node, because, arguments.every())
             if target is None or sources is None:
                 return it.unknown(node, "the arguments of the gradient call are not known", arguments.every())
             return ask(it, name, [tape], target, sources, node, arguments)
@@ -49,6 +53,7 @@ def call_tape_method(it: Interpreter, receiver: Value, name: str, arguments: Arg
             reset(it, tape)
             return it.plain(node)
         case "__enter__":
+            it.entered_by_hand.add(tape.id)
             before = it.recording()
             mask = 1 << bit_of(it, tape)
             it.set_recording(before[0] | mask, before[1] | mask)

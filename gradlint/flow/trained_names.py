@@ -23,14 +23,18 @@ _TRAINS = re.compile(
     r"GradientTape|ForwardAccumulator|\.fit\(|apply_gradients|\.minimize\(|train_on_batch|def train_step|\.compile\("
 )
 #: What a file says that is run as a program; tests and notebooks are, by their names.
-_ENTRY = re.compile(r"__main__|^@(?:\w+\.)?(?:command|group|main|callback|capture|automain)\b|\bapp\.run\(", re.M)
+_PROGRAM = re.compile(r"__main__|^@(?:\w+\.)?(?:command|group|main|callback|capture|automain)\b|\bapp\.run\(", re.M)
 
 
-def is_entry(path: str, text: str) -> bool:
-    """Whether a file is run by somebody: a script, a test, a notebook."""
+def is_program(path: str, text: str) -> bool:
+    """Whether a file is run by somebody: a script or a notebook."""
+    return path.endswith(".ipynb") or (_PROGRAM.search(text) is not None and not is_test(path))
+
+
+def is_test(path: str) -> bool:
+    """Whether a file holds tests, by its name."""
     name = os.path.basename(path)
-    is_test = name.startswith("test_") or name.endswith("_test.py")
-    return is_test or name.endswith(".ipynb") or _ENTRY.search(text) is not None
+    return name.startswith("test_") or name.endswith("_test.py")
 
 
 class TrainedNames:

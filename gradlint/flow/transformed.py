@@ -7,6 +7,7 @@ import ast
 from gradlint.flow.arguments import Arguments, Handler
 from gradlint.flow.custom_gradients import call_custom_gradient
 from gradlint.flow.decorators import as_graph, decorate
+from gradlint.flow.dispatch import call_dispatched
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.objects import (
     HeapObject,
@@ -68,6 +69,8 @@ def call_transformed(it: Interpreter, target: Transformed, arguments: Arguments,
             return _make_named_tuple(it, target.function, arguments, node)
         case "cache":
             return _call_cached(it, target, arguments, node)
+        case "singledispatch":
+            return call_dispatched(it, target, arguments, node)
         case "identity":
             return arguments.positional[0] if arguments.positional else it.plain(node)
     return it.call(target.function, arguments, node)

@@ -8,9 +8,7 @@ import re
 from gradlint.flow.attributes import has_attribute
 from gradlint.flow.indexed_slices import is_indexed
 from gradlint.flow.interpreter import Interpreter
-from gradlint.flow.objects import (
-    Container,
-)
+from gradlint.flow.objects import Container, Instance
 from gradlint.flow.operators import compare_numbers, is_inside
 from gradlint.flow.scopes import Frame
 from gradlint.flow.store import Key
@@ -111,6 +109,11 @@ _NEVER_TENSORS = frozenset(
 def _isinstance(it: Interpreter, node: ast.Call) -> bool | None:
     value, cls = it.evaluate(node.args[0]), it.evaluate(node.args[1])
     names = [each.ref for each in it.leaves(cls) if each.kind is Kind.SYMBOL]
+    if names == ["builtins.type"] and value.kind in (Kind.CLASS, Kind.FUNCTION, Kind.INSTANCE, Kind.LAYER):
+        return value.kind is Kind.CLASS
+    if cls.kind is Kind.CLASS and isinstance(value.ref, Instance) and value.how is not How.JOIN:
+        is_one = cls.ref in value.ref.cls.lineage()
+        return True if is_one else None if value.ref.cls.open_base or value.ref.open_self else False
     if names == ["tf.IndexedSlices"] and is_indexed(it, value):
         return True
     if names == ["tf.Variable"] and is_never_tf_variable(it, value, node):
