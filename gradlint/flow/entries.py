@@ -21,6 +21,7 @@ from gradlint.flow.members import is_keras_family
 from gradlint.flow.modules import attempt, hand_out
 from gradlint.flow.objects import Function, Transformed
 from gradlint.flow.precision import judge_precision
+from gradlint.flow.sources import ROWS
 from gradlint.flow.state import FUEL_ABROAD_OPEN, FUEL_ABROAD_PER_OPEN, FUEL_PER_ENTRY
 from gradlint.flow.training import batch_of_data, judge_compiled
 from gradlint.flow.unused_layers import judge_classes
@@ -29,9 +30,12 @@ from gradlint.flow.values import Kind, Value
 
 def run_module(it: Interpreter) -> None:
     """Run the module body, then the functions that nobody called."""
+    cell = 0
     for statement in it.tree.body:
-        if not it.alive:
-            break  # the rest cannot be reached: sys.exit at top level, or a raise
+        before, cell = cell, it.source.file.located(statement.lineno % ROWS)[0]
+        if not it.alive and before == cell:
+            continue  # cannot be reached: sys.exit at top level, or a raise; in a notebook, in the same cell
+        it.alive = True
         _entry(it, statement, partial(it.run_body, [statement]))
     it.alive = True
     it.entered_closed = frozenset(it.entered)

@@ -242,7 +242,11 @@ class Gradients:
         if same is Sameness.POSSIBLE and not sure:
             return Outcome(asked, source, None, because="the target may be the source itself")
         touched = touches(found, source)
-        handed_out = self._handed_out(source) if not found.is_closed else None
+        handed_out = self._handed_out(source)
+        if handed_out is not None and self._tape_escaped(asked):  # whoever made the source may have had it watched
+            return Outcome(asked, source, None, unknown=handed_out, because=handed_out.because)
+        if handed_out is not None and found.is_closed and not self._may_be_used(handed_out, found):
+            handed_out = None
         if handed_out is not None and not touched and not self.blame.all_elsewhere(asked, bits):
             return Outcome(asked, source, None, unknown=handed_out, because=handed_out.because)
         if touched and source.tracked & bits:
@@ -281,6 +285,11 @@ class Gradients:
             if origin.how is How.OPAQUE_CALL and origin.label != "batch":
                 return origin
         return None
+
+    def _may_be_used(self, handed_out: Value, found: Reach) -> bool:
+        """Whether what an unseen call returned may be a tensor that it was handed, and that the target was made of."""
+        escaped = self.it.escaped_values
+        return any(escaped.get(serial, handed_out.serial + 1) <= handed_out.serial for serial in found.serials)
 
     def _tape_escaped(self, asked: Asked) -> bool:
         """Whether code that cannot be seen may have told the tape to watch something."""

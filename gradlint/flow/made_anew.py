@@ -151,7 +151,7 @@ def _running(it: Interpreter) -> str | None:
 
 
 def _is_kept(it: Interpreter, value: Value) -> bool:
-    return value.serial in it.stored
+    return value.serial in it.stored or (isinstance(value.ref, Variable) and value.ref.escaped_at is not None)
 
 
 def _is_global(it: Interpreter, value: Value) -> bool:

@@ -79,9 +79,10 @@ def _define(it: Interpreter, value: Value) -> Value:
     if now is not None and now is not value:
         return now  # it was run meanwhile
     with in_module(it, frame, value.serial):
+        it.store.set(key, deferred.before)
         _run_statement(it, deferred.node)
         made = it.store.get(key)
-    if made is None or made is value:
+    if made is None or made is deferred.before:
         made = it.unknown_global(f"{deferred.module.name}.{value.label}", "a definition that leads back to itself")
         with in_module(it, frame, value.serial):
             it.store.set(key, made)
@@ -187,8 +188,9 @@ def run(it: Interpreter, module: Module) -> None:
                 if not it.alive:
                     break
                 if isinstance(statement, _DEFINITIONS) and _can_wait(it, statement):
+                    before = it.store.get((module.frame.id, statement.name))
                     it.clock += _STRETCH_OF_DEFINITION
-                    waits = Value(Kind.IMPORTED, How.FRESH, it.clock, ref=Deferred(module, statement))
+                    waits = Value(Kind.IMPORTED, How.FRESH, it.clock, ref=Deferred(module, statement, before))
                     waits.label = statement.name
                     it.clock += _STRETCH_OF_DEFINITION
                     bind_name(it, statement.name, waits)

@@ -133,10 +133,14 @@ class ImportedName:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Deferred:
-    """A `def` or `class` at the top of an imported module, not run yet: it is run when its name is read."""
+    """A `def` or `class` at the top of an imported module, not run yet: it is run when its name is read.
+
+    `before` is what the name was bound to then: `class Net(Net)` reads it.
+    """
 
     module: Module
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    before: Value | None
 
 
 @dataclass(eq=False, slots=True)

@@ -52,7 +52,7 @@ class Recording(State):
         if kind is Kind.VARIABLES:
             for member in value.ref.members:
                 extra |= self.watched_ids.get(member, 0) | self.watched_some.get(member, 0)
-            if value.ref.open_members:
+            if value.ref.open_members or isinstance(value.ref.owner, Value):
                 extra |= self.watched_open | (ANY_TAPE if self.watched_ids else 0)
             return extra | self.auto_watch
         if how is How.OPAQUE_CALL:

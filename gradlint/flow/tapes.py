@@ -165,8 +165,11 @@ def watch(it: Interpreter, watching: list[Tape], watched: Value, node: ast.AST) 
 
 def _watch_ids(it: Interpreter, value: Value, mask: int) -> None:
     """Watching one variable of a layer is watching some of the layer's, watching a set all of them."""
+    within = value.ref.within if isinstance(value.ref, Variable) else None
+    if value.is_opaque or (within is not None and isinstance(within.owner, Value)):
+        it.watched_open |= mask  # one of the variables of a model that is not known: a loop goes through all of them
     if value.kind is Kind.VARIABLES:
-        if value.ref.open_members:
+        if value.ref.open_members or isinstance(value.ref.owner, Value):
             it.watched_open |= mask
         for member in value.ref.members:
             it.watched_ids[member] = it.watched_ids.get(member, 0) | mask

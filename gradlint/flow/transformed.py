@@ -83,17 +83,22 @@ def _call_cached(it: Interpreter, target: Transformed, arguments: Arguments, nod
     given = it.tuple_of(arguments.every())
     kept = it.store.get(key)
     if kept is not None and kept.kind is Kind.CONTAINER:
-        before, value = it.items(kept).elements
+        pair = it.items(kept).elements
+        before, value = pair if len(pair) == 2 else (it.plain(node), it.unknown(node, "a cache that others fill"))
         if before.kind is Kind.CONTAINER and it.alike(it.items(before).elements, it.items(given).elements):
             return value
     value = it.call(target.function, arguments, node)
     perhaps = it.perhaps_cached.get(key)
     if kept is None and perhaps is not None:
-        ways = [it.items(way).elements[1] for way in alternatives(perhaps, 8) or () if way.kind is Kind.CONTAINER]
+        ways = [it.items(way).elements[1] for way in alternatives(perhaps, 8) or () if _is_pair(it, way)]
         value = it.join([value, *ways])
     it.keep(value)
     it.store.set(key, it.tuple_of((given, value)))
     return value
+
+
+def _is_pair(it: Interpreter, value: Value) -> bool:
+    return value.kind is Kind.CONTAINER and len(it.items(value).elements) == 2
 
 
 def _make_named_tuple(it: Interpreter, labels: Value, arguments: Arguments, node: ast.AST) -> Value:
