@@ -208,17 +208,27 @@ _STRETCH_OF_DEFINITION = 10**5
 
 def _can_wait(it: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
     """Whether defining this does nothing to anything else: its decorators are known, and so is what makes the class."""
-    module = it.module.module
-    if module is None or not it.sources.registers(module.path):
-        return not (isinstance(node, ast.ClassDef) and node.keywords)
     for decorator in node.decorator_list:
         root = decorator
         while isinstance(root, ast.Attribute | ast.Call):
             root = root.value if isinstance(root, ast.Attribute) else root.func
-        bound = it.store.get((it.frame.id, root.id)) if isinstance(root, ast.Name) else None
-        if not (isinstance(root, ast.Name) and (root.id in _BUILT_IN if bound is None else bound.kind is Kind.SYMBOL)):
+        if not isinstance(root, ast.Name) or not _changes_nothing(it, root.id):
             return False
     return not (isinstance(node, ast.ClassDef) and node.keywords)
+
+
+def _changes_nothing(it: Interpreter, name: str) -> bool:
+    """Whether a decorator is a library's, or one of a module that puts nothing into anything."""
+    bound = it.store.get((it.frame.id, name))
+    if bound is None:
+        return name in _BUILT_IN
+    module = it.module.module
+    if isinstance(bound.ref, Deferred):
+        return module is not None and not it.sources.stores(module.path)
+    if isinstance(bound.ref, ImportedName | Module):
+        other = bound.ref.module if isinstance(bound.ref, ImportedName) else bound.ref
+        return not it.sources.stores(other.path)
+    return bound.kind is Kind.SYMBOL
 
 
 _BUILT_IN = frozenset({"staticmethod", "classmethod", "property"})

@@ -120,7 +120,10 @@ def _container_item(it: Interpreter, base: Value, index: Value, node: ast.AST) -
         return of_run
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
         return it.container("list", Items(items.elements, None, exact=False), node)
-    if base.ref.type == "dict" and items.elements:
+    if base.ref.type == "dict":
+        missing = items.exact and items.keys is not None and index.kind is Kind.LITERAL
+        if missing or not items.elements:  # a registry that is filled where it cannot be seen
+            return it.unknown(node, "nothing in sight was put under this key")
         return it.join(list(items.elements))  # any of its values
     return element_of(it, base, node)
 

@@ -25,6 +25,8 @@ MOST_KEPT = 4_000_000
 #: A module longer than this is opaque to those that import it: generated tables, most likely.
 MOST_CHARACTERS = 400_000
 
+_STORES = re.compile(r"\w\[[^\]\n]+\] = |\.(?:append|add|update|insert|setdefault|extend)\(|setattr\(")
+
 #: Files of a project that are looked through for the use of something that its own file never uses.
 MOST_SEARCHED = 500
 MOST_CONTENTS = 20_000_000
@@ -86,6 +88,7 @@ class Sources:
         self._characters = 0
         self._registering: dict[str, bool] = {}
         self._effects: dict[str, bool] = {}
+        self._storing: dict[str, bool] = {}
         self._neighbours: dict[str, list[str]] = {}
         self._contents: dict[str, bytes] = {}
         self._content_size = 0
@@ -157,6 +160,14 @@ class Sources:
             if self._content_size < MOST_CONTENTS:
                 self._contents[path] = known
                 self._content_size += len(known)
+        return known
+
+    def stores(self, path: str) -> bool:
+        """Whether code of the module puts anything into a container: a decorator of it may do so."""
+        known = self._storing.get(path)
+        if known is None:
+            text = self.text(path)
+            known = self._storing[path] = text is None or _STORES.search(text) is not None
         return known
 
     def has_effects(self, path: str) -> bool:

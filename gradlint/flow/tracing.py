@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass, field
+from functools import partial
 
 from gradlint.flow.arguments import Arguments
 from gradlint.flow.interpreter import Interpreter
@@ -86,7 +87,8 @@ def leave_graph(it: Interpreter, made: Traced) -> None:
         text = made.numbers.pop(key)[0]
         counts = now is not None and isinstance(now.node, ast.AugAssign | ast.BinOp)
         if now is not None and now.node is not None and counts and not it.expected and not _COUNTS_TRACES.search(text):
-            it.note(NumberTraced, now.node, text, made.name, True, certain=False)  # a counter
+            holds = partial(_is_read, it, text.rpartition(".")[2])
+            it.note(NumberTraced, now.node, text, made.name, True, certain=False, holds=holds)  # a counter
 
 
 def _literals(arguments: Arguments) -> tuple[object, ...] | None:
@@ -185,6 +187,16 @@ def note_number_read(it: Interpreter, key: Key, text: str, value: Value) -> None
     )
     if computed or (known and all(isinstance(each, _NUMBERS) for each in known)):
         traced.numbers[key] = (text, value)
+
+
+def _is_read(it: Interpreter, name: str) -> bool:
+    """Whether the text of the program reads an attribute or name, beside counting it up."""
+    return any(
+        isinstance(each, ast.Attribute | ast.Name)
+        and isinstance(each.ctx, ast.Load)
+        and (each.attr if isinstance(each, ast.Attribute) else each.id) == name
+        for each in it.nodes(name)
+    )
 
 
 def _is_plain_number(value: Value) -> bool:
