@@ -65,11 +65,15 @@ def analyse(source: Source, settings: Settings, project: Project) -> FlowResult:
     from gradlint.flow.gradients import Gradients
     from gradlint.flow.interpreter import Interpreter
     from gradlint.flow.places import Places
+    from gradlint.flow.state import FUEL_FOR_IMPORTS_OF_PROGRAM
     from gradlint.knowledge.symbols import canonical
 
     it = connected(Interpreter(source, project.sources))
     it.relevance.add_training(trained)
+    it.follows_imports = leads or project.trained_names.leads(path, text, far=0)
     it.is_program = runs
+    if runs:
+        it.fuel_for_imports = it.import_fuel = FUEL_FOR_IMPORTS_OF_PROGRAM
     it.differentiable = frozenset(canonical(name) for name in settings.differentiable)
     it.nondifferentiable = frozenset(canonical(name) for name in settings.nondifferentiable)
     it.keras_3 = settings.keras == 3

@@ -87,4 +87,4 @@ def _own_module(it: Interpreter, name: str, level: int) -> str | None:
     """The module of the project that an import names, or None: a library's, or one that is not there."""
     module = it.module.module
     assert module is not None
-    return it.sources.finder.module(name, level, module.path)
+    return it.sources.finder.module(name, level, module.path) if it.follows_imports else None

@@ -14,7 +14,7 @@ from gradlint.flow.interpreter import Interpreter, OutOfFuel, in_module
 from gradlint.flow.names import bind_name
 from gradlint.flow.objects import Deferred, ImportedName, Module, Progress
 from gradlint.flow.scopes import Frame
-from gradlint.flow.state import FUEL_PER_IMPORTED, MOST_MODULES, MOST_MODULES_OF_PROGRAM, START, STRETCH
+from gradlint.flow.state import MOST_MODULES, MOST_MODULES_OF_PROGRAM, START, STRETCH
 from gradlint.flow.values import How, Kind, Value
 from gradlint.knowledge.symbols import canonical
 
@@ -235,7 +235,7 @@ _BUILT_IN = frozenset({"staticmethod", "classmethod", "property"})
 
 
 def _run_statement(it: Interpreter, statement: ast.stmt) -> None:
-    allowed = it.fuel = min(FUEL_PER_IMPORTED, it.import_fuel)
+    allowed = it.fuel = min(it.fuel_for_imports // 5, it.import_fuel)
     attempt(it, statement, lambda: it.run_body([statement]))
     it.import_fuel -= allowed - max(it.fuel, 0)
 

@@ -27,8 +27,9 @@ from gradlint.knowledge.activations import Numbers
 #: Evaluations (never seconds, so that every machine reports the same).
 FUEL_PER_ENTRY = 60_000
 FUEL_PER_FILE = 1_500_000
-#: For the bodies of all modules that a file needs, and for one statement of them.
-FUEL_FOR_IMPORTS, FUEL_PER_IMPORTED = 15_000, 3_000
+#: For the bodies of all modules that a file needs: of one that others import, and of a program. One statement may take
+#: a fifth of it.
+FUEL_FOR_IMPORTS, FUEL_FOR_IMPORTS_OF_PROGRAM = 2_000, 15_000
 #: Modules that a script may lead to, and a file that others import; further ones are opaque.
 MOST_MODULES_OF_PROGRAM, MOST_MODULES = 100, 15
 #: Evaluations in functions of other files: of what the file itself runs, of one function that nobody calls, of all
@@ -224,9 +225,12 @@ class State:
     # evaluations left for functions of other files; the fuel when the running code went into one, or -1
     abroad_fuel: int = FUEL_ABROAD
     abroad_since: int = -1
+    # whether imports are followed: a file that asks for no gradient, and is run by nobody, needs no other
+    follows_imports: bool = True
     entered_by_hand: set[int] = field(default_factory=set)  # tapes whose `__enter__` was called
     # whether the file is run by somebody: a script, a test, a notebook
     is_program: bool = False
+    fuel_for_imports: int = FUEL_FOR_IMPORTS
     import_fuel: int = FUEL_FOR_IMPORTS
     # variables and layers that are attributes on some ways only
     doubtful: set[int] = field(default_factory=set)
