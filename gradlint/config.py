@@ -40,6 +40,8 @@ class Settings:
     """Dotted names of functions to trust: a gradient flows through them."""
     nondifferentiable: tuple[str, ...] = ()
     """Dotted names of functions that no gradient flows through."""
+    include_docs: bool = False
+    """Whether code in Markdown, reStructuredText and docstrings is judged too: `--include-docs`."""
 
     def with_rules(self, select: Sequence[str], ignore: Sequence[str]) -> Settings:
         """These settings under rules named on the command line: a `select` there replaces both lists of the file."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -17,6 +18,8 @@ from pathlib import Path
 
 from gradlint.config import Settings
 from gradlint.deep_stack import on_deep_stack
+from gradlint.files.documents import SUFFIXES as DOCUMENT_SUFFIXES
+from gradlint.files.documents import documents_of
 from gradlint.files.input_file import InputFile, UnreadableText, decode
 from gradlint.files.modules import ModuleFinder
 from gradlint.files.notebooks import read_notebook
@@ -73,7 +76,7 @@ def judge_file(path: str | Path, settings: Settings, project: Project) -> Judged
 
 def judge_bytes(data: bytes, filename: str, settings: Settings, project: Project) -> Judged:
     """Judge the bytes of a file."""
-    if not passes_gate(data) and not (b"__main__" in data and _starts_training(data, filename, project)):
+    if not passes_gate(data) and not _may_start_training(data, filename, project):
         return Judged(filename)
     broken: list[Finding] = []
     try:
@@ -88,12 +91,43 @@ def judge_bytes(data: bytes, filename: str, settings: Settings, project: Project
         finding = unreadable(error.message, filename, error.place, error.instead)
         selected = selected_codes(settings.select, settings.ignore)
         return Judged(filename, (finding,) if finding.code in selected else ())
-    return on_deep_stack(_judge, file, settings, project, broken)
+    parts: list[Judged] = []
+    if not filename.endswith(DOCUMENT_SUFFIXES):
+        parts.append(on_deep_stack(_judge, file, settings, project, broken))
+    if settings.include_docs and not file.cells:
+        documents = documents_of(file.text, filename)
+        parts += [on_deep_stack(_judge, each, settings, project, []) for each in documents]
+    return parts[0] if len(parts) == 1 else _together(filename, parts)
 
 
-def _starts_training(data: bytes, filename: str, project: Project) -> bool:
+def _together(filename: str, parts: Sequence[Judged]) -> Judged:
+    """What a module and the code in its docstrings showed, as one."""
+    comments: dict[str, list[Suppressions]] = {}
+    for part in parts:
+        for name, each in part.suppressions.items():
+            comments.setdefault(name, []).append(each)
+    return Judged(
+        filename,
+        tuple(finding for part in parts for finding in part.findings),
+        tuple(decision for part in parts for decision in part.decisions),
+        {key: text for part in parts for key, text in part.excerpts.items()},
+        {name: joined(each, name) for name, each in comments.items()},
+        any(part.parsed for part in parts),
+    )
+
+
+#: Files that are run as they are, by the names that people give them.
+_STARTS = re.compile(r"(?:^|[_-])(?:train|main|run|experiment|finetune|demo|example|eval|test)|_test\.py$|\.ipynb$")
+
+
+def _may_start_training(data: bytes, filename: str, project: Project) -> bool:
     """Whether a script that names neither TensorFlow nor Keras runs code of the project that trains."""
+    if b"__main__" not in data and not _STARTS.search(os.path.basename(filename)):
+        return False
     try:
+        if filename.endswith(".ipynb"):
+            notebook = read_notebook(data, filename)
+            return notebook is not None and project.trained_names.leads(os.path.abspath(filename), notebook.file.text)
         text = decode(data, filename).text
     except UnreadableText:
         return False
@@ -201,11 +235,17 @@ class _Files:
 
 def comments_of(file: InputFile) -> Suppressions | None:
     """The suppressions of a file, cell by cell in a notebook; None where there are none."""
-    if not may_hold_suppressions(file.text):
+    if not may_hold_suppressions(file.text) and not any(may_hold_suppressions(cell.source) for cell in file.cells):
         return None
     if not file.cells:
         return read_suppressions(file.text, file.filename)
-    return joined([read_suppressions(cell.text, file.filename, cell.number) for cell in file.cells], file.filename)
+    return joined(
+        [
+            read_suppressions((cell.text.strip() and cell.text) or cell.source, file.filename, cell.number)
+            for cell in file.cells
+        ],
+        file.filename,
+    )
 
 
 def _shown(filename: str, *, absolute: bool) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from gradlint.config import Settings
@@ -64,6 +65,8 @@ class _Merging:
         self._excerpts: dict[tuple[str, int, int], str] = {}
         self._comments: dict[str, Suppressions] = {}
         self._alone: dict[str, Judged] = {}
+        self._elsewhere: dict[str, list[Finding]] = {}
+        self._project = project_for(settings)
         for each in judged:
             self._excerpts |= {(self._name(name), cell, row): text for (name, cell, row), text in each.excerpts.items()}
             for name, comments in each.suppressions.items():
@@ -73,7 +76,9 @@ class _Merging:
         by_file: dict[str, dict[tuple[object, ...], Finding]] = {each.filename: {} for each in self._judged}
         for each in sorted(self._judged, key=lambda each: each.filename):
             for finding in each.findings:
-                placed = self._placed(self._renamed(finding), each.filename)
+                renamed = self._renamed(finding)
+                self._remember_steps(renamed)
+                placed = self._placed(renamed, each.filename)
                 if placed is not None:
                     found = by_file[placed.filename]
                     key = (placed.code, placed.place, finding.filename, finding.place)
@@ -83,11 +88,28 @@ class _Merging:
     def _result(self, judged: Judged, findings: list[Finding]) -> FileResult:
         comments = self._comments.get(judged.filename)
         if comments is not None:
-            findings = apply_suppressions(findings, replace(comments, filename=judged.filename), self._selected)
+            findings = apply_suppressions(
+                findings,
+                replace(comments, filename=judged.filename),
+                self._selected,
+                self._elsewhere.get(judged.filename, ()),
+                partial(self._is_imported_by_others, judged.filename),
+            )
         findings.sort(key=lambda finding: (*finding.place.order[:3], finding.code, finding.place.order))
         told = tuple(_with_short_names(finding) for finding in findings)
         rows = {(cell, row): text for (name, cell, row), text in self._excerpts.items() if name == judged.filename}
         return FileResult(judged.filename, told, judged.decisions, rows, judged.parsed)
+
+    def _remember_steps(self, finding: Finding) -> None:
+        """Note the finding as if it stood at each of its steps in other files."""
+        for step in finding.trace:
+            if step.filename != finding.filename:
+                there = replace(finding, place=step.place, filename=step.filename)
+                self._elsewhere.setdefault(step.filename, []).append(there)
+
+    def _is_imported_by_others(self, filename: str) -> bool:
+        """Whether a file of the project that is not judged imports this one."""
+        return any(path not in self._names for path in self._project.sources.importers(os.path.abspath(filename)))
 
     def _name(self, filename: str) -> str:
         """The file as the run names it."""
@@ -109,7 +131,7 @@ class _Merging:
             return None
         alone = self._alone.get(finding.filename)
         if alone is None:
-            alone = judge_file(finding.filename, self._settings, project_for(self._settings))
+            alone = judge_file(finding.filename, self._settings, self._project)
             self._alone[finding.filename] = alone
         if any(each.code == finding.code and each.place == finding.place for each in alone.findings):
             return None

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from gradlint.config import Settings
 from gradlint.deep_stack import on_deep_stack
-from gradlint.engine import Judged, judge_file, project_for
+from gradlint.engine import Judged, judge_bytes, judge_file, project_for
 from gradlint.flow.project import Project
 from gradlint.merging import FileResult, merged
 from gradlint.rule import all_rules
@@ -27,17 +27,27 @@ _CHUNK = 16
 Advance = Callable[[int], None]
 
 
-def check_files(files: Sequence[str], settings: Settings, jobs: int | None, advance: Advance) -> list[FileResult]:
-    """Judge the files, in the order given. `advance` is told how many files were done since it was last called."""
+def check_files(
+    files: Sequence[str],
+    settings: Settings,
+    jobs: int | None,
+    advance: Advance,
+    standard_input: tuple[bytes, str] | None = None,
+) -> list[FileResult]:
+    """Judge the files, in the order given, and standard input under a name. `advance` is told how many are done."""
     all_rules()  # before any fork: once for all processes
     if not gc.get_freeze_count():
         gc.freeze()  # modules and rules stay: no collection needs to look at them again
     if jobs is None:
         jobs = (os.cpu_count() or 1) if len(files) >= MANY_FILES else 1
     if jobs <= 1 or len(files) <= 1:
-        return merged(on_deep_stack(_judge_here, files, settings, project_for(settings), advance), settings)
-    by_name = dict(_judge_in_processes(files, settings, jobs, advance))
-    return merged([by_name[file] for file in files], settings)
+        judged = on_deep_stack(_judge_here, files, settings, project_for(settings), advance)
+    else:
+        by_name = dict(_judge_in_processes(files, settings, jobs, advance))
+        judged = [by_name[file] for file in files]
+    if standard_input is not None:
+        judged.append(_lean(judge_bytes(*standard_input, settings, project_for(settings))))
+    return merged(judged, settings)
 
 
 def _judge_here(files: Sequence[str], settings: Settings, project: Project, advance: Advance) -> list[Judged]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import io
 import re
 import tokenize
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from gradlint.observed_rules import OBSERVED
@@ -103,18 +103,33 @@ def read_suppressions(text: str, filename: str, cell: int = 0) -> Suppressions:
     return Suppressions(filename, skip_file, tuple(entries), tuple(invalid))
 
 
+def _nothing_else() -> bool:
+    return False
+
+
 def apply_suppressions(
-    findings: Sequence[Finding], suppressions: Suppressions, selected: frozenset[str]
+    findings: Sequence[Finding],
+    suppressions: Suppressions,
+    selected: frozenset[str],
+    elsewhere: Sequence[Finding] = (),
+    others_need: Callable[[], bool] = _nothing_else,
 ) -> list[Finding]:
-    """The findings that remain, with those about unused and invalid suppressions added."""
+    """The findings that remain, with those about unused and invalid suppressions added.
+
+    `elsewhere` are findings of other files whose traces lead through this one, as if they stood here: what would
+    silence them is not unused. `others_need` says whether files that were not judged may lead to findings here.
+    """
     if suppressions.skip_file:
         return []
     kept, used = _silence(findings, suppressions.entries)
+    used |= _silence(elsewhere, suppressions.entries)[1]
     unused = [
         unused_suppression(entry.word, entry.place, suppressions.filename)
         for entry in suppressions.entries
         if entry not in used and not entry.is_noqa and entry.code in selected and entry.code not in _NEVER_UNUSED
     ]
+    if unused and others_need():
+        unused = []
     about = [finding for finding in (*unused, *suppressions.invalid) if finding.code in selected]
     explicit = [entry for entry in suppressions.entries if entry.code in _ABOUT_COMMENTS]
     return kept + _silence(about, explicit)[0]

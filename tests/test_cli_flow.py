@@ -79,8 +79,10 @@ def test_json_holds_the_same(decided: Run) -> None:
         "verdict": "none",
         "cause": "outside-tape",
         "because": None,
+        "filename": None,
         "location": {"row": 3, "column": 8},
         "end_location": {"row": 3, "column": 13},
+        "cell": None,
     }
     assert report["gradient_calls"][1]["function"] is None
 

@@ -31,6 +31,7 @@ _RULES = "Codes (GL101), prefixes (GL1), names or ALL; comma-separated, repeatab
     "--jobs", "-j", type=click.IntRange(min=1), metavar="N", help="Processes to use (default: all cores, if it pays)."
 )
 @click.option("--no-cache", is_flag=True, help="Judge every file anew (there is no cache yet).")
+@click.option("--include-docs", is_flag=True, help="Judge code in Markdown, reStructuredText and docstrings, too.")
 @click.option("--stdin-filename", metavar="NAME", help="The name to report for standard input, given as `-`.")
 def check(
     paths: tuple[str, ...],
@@ -42,6 +43,7 @@ def check(
     exit_zero: bool,
     jobs: int | None,
     no_cache: bool,
+    include_docs: bool,
     stdin_filename: str | None,
 ) -> None:
     """Judge Python files (default: those under the working folder) and print what is wrong with their gradients.
@@ -49,6 +51,8 @@ def check(
     `-` reads standard input. Exit status: 0 when nothing was found, 1 when there are errors or warnings, 2 when the
     run itself failed (bad option, missing path, unreadable settings); hints do not count.
     """
+    from dataclasses import replace
+
     from gradlint.config import load_settings
     from gradlint.report import findings_of
     from gradlint.rule import Severity
@@ -56,6 +60,7 @@ def check(
     settings = load_settings(paths or (".",)).with_rules(
         _split_rules("--select", select), _split_rules("--ignore", ignore)
     )
+    settings = replace(settings, include_docs=include_docs)
     results, missing = _results(paths or (".",), settings, jobs, stdin_filename or "-")
     report = _render(results, output_format, statistics=statistics, failed=bool(missing), to_file=bool(output_file))
     if output_file:
@@ -83,20 +88,21 @@ def _results(
 ) -> tuple[list[FileResult], Sequence[Unusable]]:
     """The results in their final order, and the paths that were asked for in vain (already complained about)."""
     from gradlint.cli.progress import Progress
-    from gradlint.files.discovery import discover
-    from gradlint.merging import FileResult, check_bytes
+    from gradlint.files.discovery import SUFFIXES, discover
+    from gradlint.files.documents import SUFFIXES as DOCUMENT_SUFFIXES
+    from gradlint.merging import FileResult
     from gradlint.run import check_files
     from gradlint.run_rules import unreadable
     from gradlint.selection import selected_codes
     from gradlint.text import printable
 
-    found = discover([path for path in paths if path != "-"], settings.exclude, settings.root)
+    suffixes = (*SUFFIXES, *DOCUMENT_SUFFIXES) if settings.include_docs else SUFFIXES
+    found = discover([path for path in paths if path != "-"], settings.exclude, settings.root, suffixes)
     for unusable in found.missing:
         click.echo(f"gradlint: {printable(unusable.path)}: {unusable.reason}", err=True)
     with Progress(len(found.files)) as progress:
-        results = check_files(found.files, settings, jobs, progress.advance)
-    if "-" in paths:
-        results.append(check_bytes(sys.stdin.buffer.read(), stdin_filename, settings))
+        standard_input = (sys.stdin.buffer.read(), stdin_filename) if "-" in paths else None
+        results = check_files(found.files, settings, jobs, progress.advance, standard_input)
     for folder in found.unreadable:
         finding = unreadable(folder.reason, folder.path)
         if finding.code in selected_codes(settings.select, settings.ignore):

@@ -60,6 +60,7 @@ def _split_line(file: str) -> tuple[str, int | None]:
 
 
 def _as_text(path: str, decisions: tuple[GradientDecision, ...]) -> str:
+    from gradlint.report.concise import located
     from gradlint.text import printable
 
     lines = []
@@ -67,7 +68,7 @@ def _as_text(path: str, decisions: tuple[GradientDecision, ...]) -> str:
         place = decision.place
         inside = f" in `{decision.function}`" if decision.function else ""
         asked = f"{decision.asked} of `{decision.target}`" if decision.target else decision.asked
-        lines.append(f"{path}:{place.row}:{place.column}: {asked}{inside}")
+        lines.append(f"{path}:{located(place)}:{place.column}: {asked}{inside}")
         width = min(max((len(source.source) for source in decision.sources), default=0), 40)
         lines.extend(f"    {source.source:{width}}  {_verdict(source)}" for source in decision.sources)
     lines.append(_share(decisions))
@@ -76,14 +77,22 @@ def _as_text(path: str, decisions: tuple[GradientDecision, ...]) -> str:
 
 def _verdict(source: SourceDecision) -> str:
     if source.verdict is None:
-        line = f" of line {source.place.row}" if source.place else ""
+        line = f" of {_line(source)}" if source.place else ""
         return f"unknown because{line}: {source.because}" if line else f"unknown: {source.because}"
     words = source.verdict.value
     if source.cause is not None:
         words += f": {source.cause.value}"
     if source.place is not None:
-        words += f" at line {source.place.row}"
+        words += f" at {_line(source)}"
     return f"{words} ({source.because})" if source.because else words
+
+
+def _line(source: SourceDecision) -> str:
+    """Where something was decided or given up: the line, of which cell or file."""
+    place = source.place
+    assert place is not None
+    where = f"cell {place.cell} line {place.row}" if place.cell else f"line {place.row}"
+    return f"{where} of {source.filename}" if source.filename else where
 
 
 def _share(decisions: tuple[GradientDecision, ...]) -> str:
@@ -123,14 +132,16 @@ def _source_as_json(source: SourceDecision) -> dict[str, Any]:
         "verdict": source.verdict.value if source.verdict else None,
         "cause": source.cause.value if source.cause else None,
         "because": source.because or None,
+        "filename": source.filename or None,
         **_range(source.place),
     }
 
 
 def _range(place: Place | None) -> dict[str, Any]:
     if place is None:
-        return {"location": None, "end_location": None}
+        return {"location": None, "end_location": None, "cell": None}
     return {
         "location": {"row": place.row, "column": place.column},
         "end_location": {"row": place.end_row, "column": place.end_column},
+        "cell": place.cell or None,
     }

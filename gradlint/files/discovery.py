@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
+#: Files that are looked for in folders.
+SUFFIXES = (".py", ".ipynb")
 #: Folders that hold other people's or generated code, beside all hidden ones.
 DEFAULT_EXCLUDES = frozenset({"__pycache__", "build", "dist", "node_modules", "site-packages", "venv"})
 
@@ -38,8 +40,11 @@ class Discovered:
     unreadable: tuple[Unusable, ...]
 
 
-def discover(paths: Sequence[str], exclude: Sequence[str] = (), root: Path | None = None) -> Discovered:
-    """The files that the paths stand for. `exclude` are patterns as in `.gitignore`, seen from `root`."""
+def discover(
+    paths: Sequence[str], exclude: Sequence[str] = (), root: Path | None = None, suffixes: tuple[str, ...] = SUFFIXES
+) -> Discovered:
+    """The files that the paths stand for. `exclude` are patterns as in `.gitignore`, seen from `root`; of folders,
+    files with these suffixes are taken."""
     files: dict[str, str] = {}
     missing: list[Unusable] = []
     unreadable: list[Unusable] = []
@@ -53,7 +58,7 @@ def discover(paths: Sequence[str], exclude: Sequence[str] = (), root: Path | Non
         if not stat.S_ISDIR(mode):
             files.setdefault(os.path.abspath(path), os.path.normpath(path))
             continue
-        for found in _Walk(excluded, unreadable).files_under(os.path.normpath(path)):
+        for found in _Walk(excluded, unreadable, suffixes).files_under(os.path.normpath(path)):
             files.setdefault(os.path.abspath(found), found)
     return Discovered(tuple(sorted(files.values())), tuple(missing), tuple(unreadable))
 
@@ -104,6 +109,7 @@ class _Patterns:
 class _Walk:
     excluded: _Patterns
     unreadable: list[Unusable]
+    suffixes: tuple[str, ...]
 
     def files_under(self, top: str) -> Iterator[str]:
         outer = _gitignores_above(os.path.abspath(top))
@@ -123,7 +129,7 @@ class _Walk:
                 if entry.is_dir(follow_symlinks=False):
                     if self._enters(entry.name, path, ignores):
                         pending.append((path, ignores))
-                elif _is_script(entry) and not self._ignored(path, ignores, is_folder=False):
+                elif _is_script(entry, self.suffixes) and not self._ignored(path, ignores, is_folder=False):
                     yield path
 
     def _enters(self, name: str, path: str, ignores: tuple[_Patterns, ...]) -> bool:
@@ -140,9 +146,9 @@ class _Walk:
         return _git_ignores(absolute, ignores, is_folder=is_folder)
 
 
-def _is_script(entry: os.DirEntry[str]) -> bool:
+def _is_script(entry: os.DirEntry[str], suffixes: tuple[str, ...]) -> bool:
     """A `.py` or `.ipynb` file, or a link that leads to none: that one is reported, not passed over."""
-    if not entry.name.endswith((".py", ".ipynb")) or entry.name.startswith(".#"):  # `.#x.py` are locks of Emacs
+    if not entry.name.endswith(suffixes) or entry.name.startswith(".#"):  # `.#x.py` are locks of Emacs
         return False
     # os.path answers False for a loop of links, where the entry itself raises.
     return os.path.isfile(entry.path) or (entry.is_symlink() and not os.path.exists(entry.path))

@@ -30,12 +30,15 @@ class Cell:
 class InputFile:
     """A file to judge. Line ends in `text` are `\\n`, so rows are those of `text.split("\\n")`.
 
-    Of a notebook, `text` is that of its code cells.
+    Of a notebook, `text` is that of its code cells; of a page or docstring, its code: `written` is all of it then, and
+    `indents` says which rows stand how many columns further to the right.
     """
 
     filename: str
     text: str
     cells: tuple[Cell, ...] = ()
+    written: str = ""
+    indents: tuple[tuple[int, int], ...] = ()
 
     def located(self, row: int) -> tuple[int, int]:
         """The cell (0 where there are none) and the row in it of a row of the text."""
@@ -47,7 +50,7 @@ class InputFile:
     def rows(self, cell: int) -> list[str]:
         """The rows of a cell, or of the whole file, as they are written."""
         if not cell:
-            return self.text.split("\n")
+            return (self.written or self.text).split("\n")
         return next((each.source.split("\n") for each in self.cells if each.number == cell), [])
 
 

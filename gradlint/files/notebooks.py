@@ -21,9 +21,11 @@ from gradlint.rule import Place
 _RUN_STATEMENT = frozenset({"time", "prun"})
 #: Cell magics whose cell is Python that runs in the notebook.
 _RUN_CELL = frozenset({"time", "timeit", "capture", "prun", "wandb"})
-_MAGIC = re.compile(r"(?P<indent>\s*)(?P<sign>%{1,2})(?P<name>\w+)(?P<gap>[ \t]*)(?P<rest>.*)")
-_ASSIGNED = re.compile(r"(?P<left>\s*[^=!%#]+?=\s*)(?:%(?P<magic>\w+) ?|!|\?)?(?P<rest>.*)")
-_HELP = re.compile(r"\s*(?:\?{1,2}\s*%*[\w.*]+|%*[\w.*()\[\]]+\s*\?{1,2})\s*;?\s*(?:#.*)?$")
+_MAGIC = re.compile(r"(?P<indent>\s*)(?P<sign>%{1,2}[ \t]*)(?P<name>\w+)(?P<gap>[ \t]*)(?P<rest>.*)")
+_ASSIGNED = re.compile(r"(?P<left>\s*[^=!%#]+?=\s*)(?:!|%(?P<magic>\w+)[ \t]*)(?P<rest>.*)")
+#: Commands that IPython takes without a sign before them.
+_AUTOMAGIC = re.compile(r"\s*(?:ls|ll|cd|pwd|cat|cp|mv|rm|rmdir|mkdir|man|more|less|head|tail|pip|conda|clear|env)\b")
+_HELP = re.compile(r"\s*\?|.*\?\s*;?\s*(?:#.*)?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ def read_notebook(data: bytes, filename: str) -> Notebook | None:
             text = python_of(source)
         except SyntaxError as error:
             broken.append((number, error))
-            continue
+            text = "\n" * source.count("\n")
         cells.append(Cell(number, row, source, text))
         row += text.count("\n") + 1
     text = "".join(f"{cell.text}\n" for cell in cells)
@@ -120,9 +122,9 @@ def python_of(source: str) -> str:
             lines[first] = ""
         else:
             return "\n" * (len(lines) - 1)
-    indent = re.match(r"[ \t]*", lines[first])
-    if indent is not None and indent[0] and not lines[first].lstrip().startswith("#"):
-        lines = [line.removeprefix(indent[0]) for line in lines]  # IPython takes it away, too
+    begin = next((line for line in lines if line.strip()), "")
+    indent = begin[: len(begin) - len(begin.lstrip())]
+    lines = [line.removeprefix(indent) for line in lines]  # as IPython does
     for _ in range(len(lines) + 1):
         error = _error_in("\n".join(lines))
         if error is None:
@@ -153,15 +155,16 @@ def _take_out(lines: list[str], at: int) -> bool:
     magic = _MAGIC.match(line)
     if magic is not None:
         prefix = len(magic["sign"] + magic["name"] + magic["gap"])
-        runs = magic["name"] in _RUN_STATEMENT and magic["rest"] and not magic["rest"].startswith("-")
+        runs = magic["name"] in _RUN_STATEMENT and magic["rest"] and not magic["rest"].startswith(("-", "#", "?"))
         # As long as what it replaces: columns stay.
         lines[at] = f"{indent}if{' ' * (prefix - 4)}1:{magic['rest']}" if runs else f"{indent}pass"
-    elif line.lstrip().startswith("!"):
+        if runs:
+            return True
+    elif line.lstrip().startswith("!") or _HELP.match(line):
         lines[at] = f"{indent}pass"
     elif (assigned := _ASSIGNED.match(line)) is not None:
-        lines[at] = f"{assigned['left']}get_ipython()"
-    elif _HELP.match(line):
-        lines[at] = f"{indent}pass"
+        computes = assigned["magic"] in _RUN_STATEMENT
+        lines[at] = assigned["left"] + (assigned["rest"] if computes else "get_ipython()")
     else:
         return False
     while line.rstrip().endswith("\\") and at + 1 < len(lines):  # a command for the shell goes on

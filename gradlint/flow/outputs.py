@@ -131,6 +131,8 @@ def _of_layer(it: Interpreter, value: Value, layer: Value, depth: int) -> Output
     if name in _LAYERS_HANDING_ON and given is not None:
         return given
     activation = activation_of_layer(layer)
+    if activation == "linear" and name == "Activation" and given is not None:
+        return given  # a cast, at most
     return None if activation is None else Output(activation, layer, value, given)
 
 
@@ -151,7 +153,8 @@ def last_layer(it: Interpreter, sequence: tuple[Value, ...]) -> Value | None:
         if owner.outputs is not None:
             made = output_of(it, owner.outputs) if owner.outputs.kind is Kind.SYMBOLIC else None
             return made.layer if made is not None else None
-        if owner.symbol.rpartition(".")[2] not in _LAYERS_HANDING_ON:
+        name = owner.symbol.rpartition(".")[2]
+        if name not in _LAYERS_HANDING_ON and not (name == "Activation" and activation_of_layer(layer) == "linear"):
             return layer
     return None
 

@@ -31,6 +31,11 @@ class Places:
             return offset + 1
         return len(line.encode()[:offset].decode(errors="replace")) + 1
 
+    def _moved(self, row: int) -> int:
+        """How many columns further to the right the row stands in a page or docstring."""
+        source = self._sources.get(row // ROWS)
+        return dict(source.file.indents).get(row % ROWS, 0) if source is not None and source.file.indents else 0
+
     def place(self, node: ast.AST) -> Place:
         """The range of a node; of a definition, its first line alone."""
         row = getattr(node, "lineno", 1)
@@ -41,8 +46,12 @@ class Places:
         cell, shown = source.file.located(row % ROWS) if source is not None else (0, row % ROWS)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.With):
             line = self._line(row)
-            return Place(shown, self._column(row, start_offset), shown, len(line.rstrip()) + 1, cell, number)
-        start, stop = self._column(row, start_offset), self._column(end, end_offset)
+            more = self._moved(row)
+            return Place(
+                shown, self._column(row, start_offset) + more, shown, len(line.rstrip()) + 1 + more, cell, number
+            )
+        start = self._column(row, start_offset) + self._moved(row)
+        stop = self._column(end, end_offset) + self._moved(end)
         return Place(shown, start, shown + end - row, stop, cell, number)
 
     def code(self, node: ast.AST) -> str:

@@ -145,6 +145,10 @@ class Sources:
                     return True
         return False
 
+    def importers(self, path: str) -> list[str]:
+        """The files of the project around a file that import it."""
+        return [each for each in self._around(path) if each != path and path in self.imports_of(each)]
+
     def _around(self, path: str) -> list[str]:
         """The files of the project around a file."""
         folder = os.path.dirname(path)

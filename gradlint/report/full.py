@@ -33,7 +33,7 @@ def _lines(finding: Finding, result: FileResult, style: Style) -> Iterator[str]:
             yield from _excerpt(text, row, finding, style)
     for number, step in enumerate(finding.trace):
         label = "trace" if number == 0 else ""
-        where = f" {printable(step.filename)}:{located(step.place)}" if step.filename else f"{located(step.place):>5}"
+        where = f" {printable(step.filename)}:{located(step.place)}" if step.filename else f" {located(step.place):>4}"
         yield f"   {style.help(f'{label:5}')}{where}  {printable(step.message)}"
     if finding.instead:
         yield f"   {style.help('instead')}  {printable(finding.instead)}"
