@@ -35,6 +35,7 @@ mutants: $(VENV)/.installed
 
 benchmark: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/parse_ratio.py
+	$(BIN)/python benchmarks/imports.py
 	$(BIN)/python benchmarks/probe.py
 
 # The probe's tests on the oldest TensorFlow that it supports, in an environment of its own. Not part of `make test`.

@@ -160,7 +160,7 @@ def _take_out(lines: list[str], at: int) -> bool:
         lines[at] = f"{indent}if{' ' * (prefix - 4)}1:{magic['rest']}" if runs else f"{indent}pass"
         if runs:
             return True
-    elif line.lstrip().startswith("!") or _HELP.match(line):
+    elif line.lstrip().startswith("!") or _AUTOMAGIC.match(line) or _HELP.match(line):
         lines[at] = f"{indent}pass"
     elif (assigned := _ASSIGNED.match(line)) is not None:
         computes = assigned["magic"] in _RUN_STATEMENT
