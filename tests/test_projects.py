@@ -1,0 +1,905 @@
+"""Imports across the files of a project: what a function does that another file defines.
+
+Every project is judged twice. `PLANTED` stands for an operation on a weight in one of its files: rounding it cuts the
+gradient there (GL202), the weight itself lets it pass.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from _pytest.mark.structures import ParameterSet
+
+from support import Outcome, Run, places
+
+FAULT, FINE = "tf.round(w)", "w"
+
+Files = dict[str, str]
+Places = list[tuple[str, int, str]]
+
+
+def write(run: Run, files: Files, operation: str) -> None:
+    for name, text in files.items():
+        run.write(name, text.replace("PLANTED", operation))
+
+
+def found(run: Run, files: Files, operation: str, *paths: str) -> Places:
+    """What a run over these paths, or all files, finds."""
+    write(run, files, operation)
+    return places(run("check", *(paths or (".",)), "--output-format", "json"))
+
+
+def planted(files: Files) -> Places:
+    """Where the fault stands."""
+    return [
+        (name, row, "GL202")
+        for name, text in sorted(files.items())
+        for row, line in enumerate(text.splitlines(), start=1)
+        if "PLANTED" in line
+    ]
+
+
+def marked(projects: dict[str, Files]) -> list[ParameterSet]:
+    """The projects as parameters; those that are missed so far are known for it."""
+    return [
+        pytest.param(
+            files,
+            id=title,
+            marks=[pytest.mark.xfail(strict=True, reason=MISSED[title])] if title in MISSED else [],
+        )
+        for title, files in projects.items()
+    ]
+
+
+def module(*functions: str, before: str = "") -> str:
+    """A module of these functions, the first of them faulty."""
+    bodies = [f"def {name}(w):\n    return {'PLANTED' if not at else 'w'} * 3.0\n" for at, name in enumerate(functions)]
+    return "import tensorflow as tf\n" + "\n\n".join([before, *bodies])
+
+
+def training(imports: str, loss: str = "loss_of(w)") -> str:
+    """A script that asks for the gradient of one weight."""
+    return f"""\
+import tensorflow as tf
+{imports}
+
+w = tf.Variable(2.0)
+with tf.GradientTape() as tape:
+    loss = {loss}
+gradient = tape.gradient(loss, w)
+"""
+
+
+def program(imports: str, loss: str = "loss_of(w)") -> str:
+    """The same, in the main function of a program."""
+    return f"""\
+import tensorflow as tf
+{imports}
+
+
+def main():
+    w = tf.Variable(2.0)
+    with tf.GradientTape() as tape:
+        loss = {loss}
+    return tape.gradient(loss, w)
+
+
+if __name__ == "__main__":
+    gradient = main()
+"""
+
+
+LOSSES = module("loss_of")
+INSIDE_FUNCTION = "\n\ndef compute(w):\n    from losses import loss_of\n\n    return loss_of(w)\n\n"
+GUARDED = "try:\n    from losses import loss_of\nexcept ImportError:\n    loss_of = None\n"
+FOR_TYPES = """\
+from typing import TYPE_CHECKING
+from losses import loss_of
+
+if TYPE_CHECKING:
+    from losses import Weights
+"""
+
+IMPORTS: dict[str, Files] = {
+    "a name of a module beside": {"train.py": training("from losses import loss_of"), "losses.py": LOSSES},
+    "a module beside": {"train.py": training("import losses", "losses.loss_of(w)"), "losses.py": LOSSES},
+    "a module under another name": {
+        "train.py": training("import losses as own", "own.loss_of(w)"),
+        "losses.py": LOSSES,
+    },
+    "a name under another name": {
+        "train.py": training("from losses import loss_of as compute", "compute(w)"),
+        "losses.py": LOSSES,
+    },
+    "a dotted module": {
+        "train.py": training("import app.losses", "app.losses.loss_of(w)"),
+        "app/__init__.py": "",
+        "app/losses.py": LOSSES,
+    },
+    "a dotted module under another name": {
+        "train.py": training("import app.losses as own", "own.loss_of(w)"),
+        "app/__init__.py": "",
+        "app/losses.py": LOSSES,
+    },
+    "a name of a dotted module": {
+        "train.py": training("from app.losses import loss_of"),
+        "app/__init__.py": "",
+        "app/losses.py": LOSSES,
+    },
+    "a module of a package": {
+        "train.py": training("from app import losses", "losses.loss_of(w)"),
+        "app/__init__.py": "",
+        "app/losses.py": LOSSES,
+    },
+    "a module that the package imports": {
+        "train.py": training("import app", "app.losses.loss_of(w)"),
+        "app/__init__.py": "from . import losses\n",
+        "app/losses.py": LOSSES,
+    },
+    "a name, relative": {
+        "app/train.py": training("from .losses import loss_of"),
+        "app/__init__.py": "",
+        "app/losses.py": LOSSES,
+    },
+    "a module, relative": {
+        "app/train.py": training("from . import losses", "losses.loss_of(w)"),
+        "app/__init__.py": "",
+        "app/losses.py": LOSSES,
+    },
+    "relative, from the package above": {
+        "app/jobs/train.py": training("from ..losses import loss_of"),
+        "app/jobs/__init__.py": "",
+        "app/__init__.py": "",
+        "app/losses.py": LOSSES,
+    },
+    "a module, relative, from the package above": {
+        "app/jobs/train.py": training("from .. import losses", "losses.loss_of(w)"),
+        "app/jobs/__init__.py": "",
+        "app/__init__.py": "",
+        "app/losses.py": LOSSES,
+    },
+    "the own package by its full name": {
+        "app/jobs/train.py": training("from app.losses import loss_of"),
+        "app/jobs/__init__.py": "",
+        "app/__init__.py": "",
+        "app/losses.py": LOSSES,
+    },
+    "handed on by two packages": {
+        "train.py": training("from app import loss_of"),
+        "app/__init__.py": "from .parts import loss_of\n",
+        "app/parts/__init__.py": "from .losses import loss_of\n",
+        "app/parts/losses.py": LOSSES,
+    },
+    "handed on by two packages under other names": {
+        "train.py": training("import app", "app.compute(w)"),
+        "app/__init__.py": "from .parts import inner as compute\n",
+        "app/parts/__init__.py": "from .losses import loss_of as inner\n",
+        "app/parts/losses.py": LOSSES,
+    },
+    "a package without init": {"train.py": training("from app.losses import loss_of"), "app/losses.py": LOSSES},
+    "a package without init, relative": {
+        "app/train.py": training("from .losses import loss_of"),
+        "app/losses.py": LOSSES,
+    },
+    "a package without init, within a folder without init": {
+        "train.py": training("import app.parts.losses as own", "own.loss_of(w)"),
+        "app/parts/losses.py": LOSSES,
+    },
+    "the src layout": {
+        "pyproject.toml": "[project]\nname = 'app'\n",
+        "scripts/train.py": training("from app.losses import loss_of"),
+        "src/app/__init__.py": "",
+        "src/app/losses.py": LOSSES,
+    },
+    "the root of the project": {
+        "pyproject.toml": "[project]\nname = 'app'\n",
+        "scripts/deep/train.py": training("from app.losses import loss_of"),
+        "app/__init__.py": "",
+        "app/losses.py": LOSSES,
+    },
+    "a folder that the settings name": {
+        "pyproject.toml": "[tool.gradlint]\nsrc = ['code/lib']\n",
+        "train.py": training("from losses import loss_of"),
+        "code/lib/losses.py": LOSSES,
+    },
+    "a star": {"train.py": training("from losses import *"), "losses.py": LOSSES},
+    "a star that lists the name": {
+        "train.py": training("from losses import *"),
+        "losses.py": module("loss_of", before="\n__all__ = ['loss_of']\n"),
+    },
+    "a star that lists a private name": {
+        "train.py": training("from losses import *", "_loss_of(w)"),
+        "losses.py": module("_loss_of", before="\n__all__ = ['_loss_of']\n"),
+    },
+    "a star over two levels": {
+        "train.py": training("from app import *"),
+        "app/__init__.py": "from .losses import *\n",
+        "app/losses.py": LOSSES,
+    },
+    "a name that a package has by a star": {
+        "train.py": training("from app import loss_of"),
+        "app/__init__.py": "from .losses import *\n",
+        "app/losses.py": LOSSES,
+    },
+    "inside a function": {"train.py": training(INSIDE_FUNCTION, "compute(w)"), "losses.py": LOSSES},
+    "where a missing module is provided for": {"train.py": training(GUARDED), "losses.py": LOSSES},
+    "beside one for type checkers": {
+        "train.py": training(FOR_TYPES),
+        "losses.py": module("loss_of", before="\nWeights = tf.Variable\n"),
+    },
+    "two modules that import each other": {
+        "train.py": training("from losses import loss_of"),
+        "losses.py": module("inner", before="import scales\n")
+        + "\n\ndef loss_of(w):\n    return inner(w) * scales.scale()\n",
+        "scales.py": "import losses\n\n\ndef scale():\n    return 2.0 if losses.inner else 1.0\n",
+    },
+    "three modules in a ring, by name": {
+        "train.py": training("from first import loss_of"),
+        "first.py": "def loss_of(w):\n    return inner(w)\n\n\nfrom second import inner\n",
+        "second.py": "from third import inner\n",
+        "third.py": module("inner") + "\n\nimport first\n",
+    },
+    "a module that imports itself": {
+        "train.py": training("from losses import loss_of"),
+        "losses.py": module("inner", before="import losses\n") + "\n\ndef loss_of(w):\n    return losses.inner(w)\n",
+    },
+    "a name that is a submodule, too": {
+        "train.py": training("from app import loss_of"),
+        "app/__init__.py": "from .loss_of import loss_of\n",
+        "app/loss_of.py": LOSSES,
+    },
+    "a submodule that is a name in it, too": {
+        "train.py": training("import app.loss_of", "app.loss_of.loss_of(w)"),
+        "app/__init__.py": "",
+        "app/loss_of.py": LOSSES,
+    },
+    "a base class that the class shadows": {
+        "train.py": training("from nets import Net\n\n\nclass Net(Net):\n    pass\n\n", "Net().loss_of(w)"),
+        "nets.py": "import tensorflow as tf\n\n\nclass Net:\n    def loss_of(self, w):\n        return PLANTED * 3.0\n",
+    },
+}
+
+#: The faulty function is never called: another one of the name is.
+SHADOWED: dict[str, Files] = {
+    "a star that does not list the name": {
+        "train.py": training("from fine import loss_of\nfrom losses import *"),
+        "losses.py": module("loss_of", "other", before="\n__all__ = ['other']\n"),
+        "fine.py": "def loss_of(w):\n    return w * 3.0\n",
+    },
+    "a star over a private name": {
+        "train.py": training("from fine import _loss_of\nfrom losses import *", "_loss_of(w)"),
+        "losses.py": module("_loss_of"),
+        "fine.py": "def _loss_of(w):\n    return w * 3.0\n",
+    },
+    "an import that a later one replaces": {
+        "train.py": training("from losses import loss_of\nfrom fine import loss_of"),
+        "losses.py": LOSSES,
+        "fine.py": "def loss_of(w):\n    return w * 3.0\n",
+    },
+    "an import for type checkers": {
+        "train.py": training(
+            "from typing import TYPE_CHECKING\n\n"
+            "if TYPE_CHECKING:\n    from losses import loss_of\nelse:\n    from fine import loss_of\n"
+        ),
+        "losses.py": LOSSES,
+        "fine.py": "def loss_of(w):\n    return w * 3.0\n",
+    },
+    "an import for when the other is missing": {
+        "train.py": training(
+            "try:\n    from fine import loss_of\nexcept ImportError:\n    from losses import loss_of\n"
+        ),
+        "losses.py": LOSSES,
+        "fine.py": "def loss_of(w):\n    return w * 3.0\n",
+    },
+    "an import on one way only": {
+        "train.py": training(
+            "import os\n\nif os.environ.get('ROUNDED'):\n    from losses import loss_of\n"
+            "else:\n    from fine import loss_of\n"
+        ),
+        "losses.py": LOSSES,
+        "fine.py": "def loss_of(w):\n    return w * 3.0\n",
+    },
+    "an import that a definition replaces": {
+        "train.py": training("from losses import loss_of\n\n\ndef loss_of(w):\n    return w * 3.0\n"),
+        "losses.py": LOSSES,
+    },
+    "a module of the same name in another folder": {
+        "app/train.py": training("from .losses import loss_of"),
+        "app/__init__.py": "",
+        "app/losses.py": "def loss_of(w):\n    return w * 3.0\n",
+        "losses.py": LOSSES,
+    },
+    "a package beside a module of the same name": {
+        "train.py": training("from losses import loss_of"),
+        "losses/__init__.py": "def loss_of(w):\n    return w * 3.0\n",
+        "losses.py": LOSSES,
+    },
+    "a method that the class of the same name overrides": {
+        "train.py": training(
+            "from nets import Net\n\n\nclass Net(Net):\n    def loss_of(self, w):\n        return w * 3.0\n\n",
+            "Net().loss_of(w)",
+        ),
+        "nets.py": "import tensorflow as tf\n\n\nclass Net:\n    def loss_of(self, w):\n        return PLANTED * 3.0\n",
+    },
+    "a definition in the package that hides its submodule": {
+        "train.py": training("from app import loss_of"),
+        "app/__init__.py": "from .loss_of import loss_of\n\n\ndef loss_of(w):\n    return w * 3.0\n",
+        "app/loss_of.py": LOSSES,
+    },
+}
+
+REGISTRY = """\
+REGISTRY = {}
+
+
+def register(name):
+    def add(made):
+        REGISTRY[name] = made
+        return made
+
+    return add
+"""
+DISPATCHED = """\
+from functools import singledispatch
+import tensorflow as tf
+
+
+class Rounded:
+    pass
+
+
+class Plain:
+    pass
+
+
+@singledispatch
+def loss_of(kind, w):
+    raise NotImplementedError
+
+
+@loss_of.register
+def _(kind: Rounded, w):
+    return PLANTED * 3.0
+
+
+@loss_of.register(Plain)
+def _(kind, w):
+    return w * 3.0
+"""
+TRAINER = """\
+import tensorflow as tf
+
+
+class Trainer:
+    def __init__(self):
+        self.w = tf.Variable(2.0)
+
+    def loss_of(self, w):
+        raise NotImplementedError
+
+    def step(self):
+        with tf.GradientTape() as tape:
+            loss = self.loss_of(self.w)
+        return tape.gradient(loss, self.w)
+"""
+BY_ARGPARSE = """\
+import argparse
+import tensorflow as tf
+from losses import LOSSES
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--loss", default="first")
+    args = parser.parse_args([])
+    w = tf.Variable(2.0)
+    with tf.GradientTape() as tape:
+        loss = LOSSES[args.loss](w)
+    return tape.gradient(loss, w)
+
+
+if __name__ == "__main__":
+    gradient = main()
+"""
+BY_CLICK = """\
+import click
+import tensorflow as tf
+from losses import LOSSES
+
+
+@click.command()
+@click.option("--loss", "name", default="first")
+def main(name):
+    w = tf.Variable(2.0)
+    with tf.GradientTape() as tape:
+        loss = LOSSES[name](w)
+    return tape.gradient(loss, w)
+
+
+if __name__ == "__main__":
+    gradient = main(standalone_mode=False)
+"""
+BY_MATCH = """\
+import tensorflow as tf
+from losses import other, loss_of
+from config import LOSS
+
+match LOSS:
+    case "other":
+        chosen = other
+    case "first":
+        chosen = loss_of
+    case _:
+        raise ValueError(LOSS)
+
+w = tf.Variable(2.0)
+with tf.GradientTape() as tape:
+    loss = chosen(w)
+gradient = tape.gradient(loss, w)
+"""
+NETS = "import tensorflow as tf\n\n\nclass Net:\n    def loss_of(self, w):\n        return PLANTED * 3.0\n"
+CONFIG = """\
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from losses import loss_of
+
+
+@dataclass
+class Config:
+    scale: float = 3.0
+    loss: Callable = loss_of
+    names: list = field(default_factory=list)
+"""
+TABLE = module("loss_of", "other") + '\n\nLOSSES = {"first": loss_of, "second": other}\n'
+
+INDIRECTIONS: dict[str, Files] = {
+    "a dictionary of another module": {
+        "train.py": training("from losses import LOSSES", 'LOSSES["first"](w)'),
+        "losses.py": TABLE,
+    },
+    "a dictionary of another module than the functions": {
+        "train.py": training("from table import LOSSES", 'LOSSES["first"](w)'),
+        "table.py": 'from losses import loss_of, other\n\nLOSSES = {"first": loss_of, "second": other}\n',
+        "losses.py": module("loss_of", "other"),
+    },
+    "a decorator that registers functions": {
+        "train.py": program("import losses\nfrom registry import REGISTRY", 'REGISTRY["first"](w)'),
+        "registry.py": REGISTRY,
+        "losses.py": "import tensorflow as tf\nfrom registry import register\n\n\n"
+        '@register("first")\ndef loss_of(w):\n    return PLANTED * 3.0\n\n\n'
+        '@register("second")\ndef other(w):\n    return w * 3.0\n',
+    },
+    "a decorator that registers classes": {
+        "train.py": program("import losses\nfrom registry import REGISTRY", 'REGISTRY["first"]().loss_of(w)'),
+        "registry.py": REGISTRY,
+        "losses.py": "import tensorflow as tf\nfrom registry import register\n\n\n"
+        '@register("first")\nclass First:\n    def loss_of(self, w):\n        return PLANTED * 3.0\n',
+    },
+    "a module that only the package imports, which registers": {
+        "train.py": program("from app.registry import REGISTRY", 'REGISTRY["first"](w)'),
+        "app/__init__.py": "from . import losses\n",
+        "app/registry.py": REGISTRY,
+        "app/losses.py": "import tensorflow as tf\nfrom .registry import register\n\n\n"
+        '@register("first")\ndef loss_of(w):\n    return PLANTED * 3.0\n',
+    },
+    "functools.partial of another module": {
+        "train.py": training("from bound import compute", "compute(w)"),
+        "bound.py": "from functools import partial\nfrom losses import scaled\n\ncompute = partial(scaled, 3.0)\n",
+        "losses.py": "import tensorflow as tf\n\n\ndef scaled(scale, w):\n    return PLANTED * scale\n",
+    },
+    "functools.partial of an imported function": {
+        "train.py": training("from functools import partial\nfrom losses import loss_of", "partial(loss_of, w)()"),
+        "losses.py": LOSSES,
+    },
+    "a field of a dataclass of another module": {
+        "train.py": training("from config import Config", "Config(2.0).loss(w)"),
+        "config.py": CONFIG,
+        "losses.py": LOSSES,
+    },
+    "a field that is given": {
+        "train.py": training(
+            "from config import Config\nfrom others import other", "Config(loss=other).loss(w) * Config().scale"
+        ),
+        "config.py": CONFIG.replace("losses", "fine"),
+        "others.py": module("other"),
+        "fine.py": "def loss_of(w):\n    return w * 3.0\n",
+    },
+    "a hook of a base class that a subclass in a third file has": {
+        "train.py": program("from mine import Mine", "1.0 * w").replace(
+            "    return tape.gradient(loss, w)", "    tape.gradient(loss, w)\n    return Mine().step()"
+        ),
+        "mine.py": "import tensorflow as tf\nfrom trainer import Trainer\n\n\n"
+        "class Mine(Trainer):\n    def loss_of(self, w):\n        return PLANTED * 3.0\n",
+        "trainer.py": TRAINER,
+    },
+    "a mixin of another file": {
+        "train.py": "from mixin import Scaled\nfrom trainer import Trainer\n\n\n"
+        "class Mine(Scaled, Trainer):\n    pass\n\n\n"
+        'if __name__ == "__main__":\n    gradient = Mine().step()  # tensorflow\n',
+        "mixin.py": "import tensorflow as tf\n\n\n"
+        "class Scaled:\n    def loss_of(self, w):\n        return PLANTED * 3.0\n",
+        "trainer.py": TRAINER,
+    },
+    "the function for a type": {
+        "train.py": training("from losses import Rounded, loss_of", "loss_of(Rounded(), w)"),
+        "losses.py": DISPATCHED,
+    },
+    "the default of argparse as a key": {"train.py": BY_ARGPARSE, "losses.py": TABLE},
+    "the default of click as a key": {"train.py": BY_CLICK, "losses.py": TABLE},
+    "the arguments of a click command": {
+        "train.py": BY_CLICK.replace("main(stand", "main([], stand"),
+        "losses.py": TABLE,
+    },
+    "a function picked by getattr": {
+        "train.py": training("import losses", 'getattr(losses, "loss_of")(w)'),
+        "losses.py": LOSSES,
+    },
+    "a method of an object that another module made": {
+        "train.py": training("from objects import net", "net.loss_of(w)"),
+        "objects.py": "from nets import Net\n\nnet = Net()\n",
+        "nets.py": NETS,
+    },
+    "a static method": {
+        "train.py": training("from nets import Net", "Net.loss_of(w)"),
+        "nets.py": NETS.replace("    def", "    @staticmethod\n    def").replace("self, ", ""),
+    },
+    "a class method that makes the object": {
+        "train.py": training("from nets import Net", "Net.made().loss_of(w)"),
+        "nets.py": NETS + "\n    @classmethod\n    def made(cls):\n        return cls()\n",
+    },
+    "a decorator of a third file": {
+        "train.py": training("from losses import loss_of"),
+        "losses.py": LOSSES.replace("def", "@logged\ndef").replace("\n\n", "\nfrom logs import logged\n\n", 1),
+        "logs.py": "import functools\n\n\ndef logged(function):\n    @functools.wraps(function)\n"
+        "    def wrapper(*args, **kwargs):\n        return function(*args, **kwargs)\n\n    return wrapper\n",
+    },
+    "a tf.function": {
+        "train.py": training("from losses import loss_of"),
+        "losses.py": LOSSES.replace("def", "@tf.function\ndef"),
+    },
+    "a lambda": {
+        "train.py": training("from losses import loss_of"),
+        "losses.py": "import tensorflow as tf\n\nloss_of = lambda w: PLANTED * 3.0\n",
+    },
+    "a default value of a parameter": {
+        "train.py": training("from steps import step", "step(w)"),
+        "steps.py": "from losses import loss_of\n\n\ndef step(w, function=loss_of):\n    return function(w)\n",
+        "losses.py": LOSSES,
+    },
+    "a name that is set on the module": {
+        "train.py": training("import fine\nimport losses\n\nfine.loss_of = losses.loss_of", "fine.compute(w)"),
+        "fine.py": "def loss_of(w):\n    return w * 3.0\n\n\ndef compute(w):\n    return loss_of(w)\n",
+        "losses.py": LOSSES,
+    },
+    "a variable of another module": {
+        "train.py": "import tensorflow as tf\nfrom losses import loss_of\nfrom weights import w\n\n"
+        "with tf.GradientTape() as tape:\n    loss = loss_of(w)\ngradient = tape.gradient(loss, w)\n",
+        "weights.py": "import tensorflow as tf\n\nw = tf.Variable(2.0)\n",
+        "losses.py": LOSSES,
+    },
+    "a layer": {
+        "train.py": training("from layers import Rounding", "Rounding()(w[None])"),
+        "layers.py": "import keras\nimport tensorflow as tf\n\n\nclass Rounding(keras.layers.Layer):\n"
+        "    def call(self, w):\n        return PLANTED * 3.0\n",
+    },
+    "a match on a constant of another module": {
+        "train.py": BY_MATCH,
+        "config.py": 'LOSS = "first"\n',
+        "losses.py": module("loss_of", "other"),
+    },
+}
+
+#: What is chosen is the other function.
+NOT_CHOSEN: dict[str, Files] = {
+    "another key of the dictionary": {
+        "train.py": training("from losses import LOSSES", 'LOSSES["second"](w)'),
+        "losses.py": TABLE,
+    },
+    "another type": {
+        "train.py": training("from losses import Plain, loss_of", "loss_of(Plain(), w)"),
+        "losses.py": DISPATCHED,
+    },
+    "another type than that of the first function": {
+        "train.py": training("from losses import Plain, loss_of", "loss_of(Plain(), w)"),
+        "losses.py": DISPATCHED.replace("raise NotImplementedError", "return PLANTED * 3.0").replace(
+            "(kind: Rounded, w):\n    return PLANTED", "(kind: Rounded, w):\n    return w"
+        ),
+    },
+    "another default of argparse": {"train.py": BY_ARGPARSE.replace('"first"', '"second"'), "losses.py": TABLE},
+    "another default of click": {"train.py": BY_CLICK.replace('"first"', '"second"'), "losses.py": TABLE},
+    "another case": {
+        "train.py": BY_MATCH,
+        "config.py": 'LOSS = "other"\n',
+        "losses.py": module("loss_of", "other"),
+    },
+    "another field": {
+        "train.py": training("from config import Config\nfrom fine import loss_of", "Config(loss=loss_of).loss(w)"),
+        "config.py": CONFIG,
+        "losses.py": LOSSES,
+        "fine.py": "def loss_of(w):\n    return w * 3.0\n",
+    },
+    "a mixin behind the class that has the hook": {
+        "train.py": "from mixin import Scaled\nfrom mine import Mine\n\n\n"
+        "class Both(Mine, Scaled):\n    pass\n\n\n"
+        'if __name__ == "__main__":\n    gradient = Both().step()  # tensorflow\n',
+        "mine.py": "from trainer import Trainer\n\n\n"
+        "class Mine(Trainer):\n    def loss_of(self, w):\n        return w * 3.0\n",
+        "mixin.py": "import tensorflow as tf\n\n\n"
+        "class Scaled:\n    def loss_of(self, w):\n        return PLANTED * 3.0\n",
+        "trainer.py": TRAINER,
+    },
+}
+
+REACHED = IMPORTS | INDIRECTIONS
+#: Judged wrongly so far.
+MISSED = {
+    "a module that only the package imports, which registers": "the package is run after the module in it, not before",
+    "the function for a type": "what is registered for a type is lost when another file has the function",
+    "another type than that of the first function": "a false alarm: what is registered for a type is lost, likewise",
+    "the arguments of a click command": "the list is taken for its first option",
+}
+NOT_REACHED = SHADOWED | NOT_CHOSEN
+
+
+NOT_PUT_TOGETHER = pytest.mark.xfail(strict=True, reason="`module.function` is not looked up in the settings")
+
+
+@pytest.mark.parametrize("files", marked(REACHED))
+def test_a_cut_in_another_file_is_found(files: Files, run: Run) -> None:
+    assert found(run, files, FAULT) == planted(files)
+
+
+@pytest.mark.parametrize("files", REACHED.values(), ids=REACHED.keys())
+def test_what_flows_through_another_file_is_left_alone(files: Files, run: Run) -> None:
+    assert found(run, files, FINE) == []
+
+
+@pytest.mark.parametrize("files", marked(NOT_REACHED))
+def test_a_function_that_is_not_the_one_called_says_nothing(files: Files, run: Run) -> None:
+    assert found(run, files, FAULT) == []
+
+
+def test_a_setting_for_src_is_needed_where_no_convention_leads(run: Run) -> None:
+    files = IMPORTS["a folder that the settings name"]
+
+    assert found(run, files | {"pyproject.toml": "[tool.gradlint]\n"}, FAULT) == []
+
+
+@pytest.mark.parametrize(
+    ("imports", "loss"),
+    [("from app.losses import loss_of", "loss_of(w)"), ("import app.losses as own", "own.loss_of(w)")],
+    ids=["the function", "its module"],
+)
+def test_a_function_that_the_settings_trust_is_trusted_where_it_is_imported(imports: str, loss: str, run: Run) -> None:
+    files = {"train.py": training(imports, loss), "app/__init__.py": "", "app/losses.py": LOSSES}
+    assert found(run, files, FAULT) == planted(files)
+
+    trusted = {"pyproject.toml": "[tool.gradlint]\ndifferentiable = ['app.losses.loss_of']\n"}
+    assert found(run, files | trusted, FAULT) == []
+
+
+@pytest.mark.parametrize(
+    ("imports", "loss"),
+    [
+        pytest.param("from app.losses import loss_of", "loss_of(w)", id="the function"),
+        pytest.param("from app.losses import loss_of as compute", "compute(w)", id="the function under another name"),
+        pytest.param(
+            "import app.losses",
+            "app.losses.loss_of(w)",
+            id="its module",
+            marks=NOT_PUT_TOGETHER,
+        ),
+        pytest.param(
+            "import app.losses as own",
+            "own.loss_of(w)",
+            id="its module under another name",
+            marks=NOT_PUT_TOGETHER,
+        ),
+    ],
+)
+def test_a_function_that_the_settings_distrust_cuts_where_it_is_called(imports: str, loss: str, run: Run) -> None:
+    files = {
+        "train.py": training(imports, loss),
+        "app/__init__.py": "",
+        "app/losses.py": LOSSES,
+        "pyproject.toml": "[tool.gradlint]\nnondifferentiable = ['app.losses.loss_of']\n",
+    }
+
+    assert found(run, files, FINE) == [("train.py", 6, "GL202")]
+
+
+@pytest.mark.parametrize("setting", ["app.losses.loss_of", "app.loss_of"], ids=["defined", "handed on"])
+@pytest.mark.parametrize(
+    ("imports", "loss"),
+    [
+        pytest.param("from app import loss_of", "loss_of(w)", id="the function"),
+        pytest.param("import app", "app.loss_of(w)", id="its package", marks=NOT_PUT_TOGETHER),
+        pytest.param("import app as own", "own.loss_of(w)", id="its package renamed", marks=NOT_PUT_TOGETHER),
+    ],
+)
+@pytest.mark.parametrize(("table", "verdict"), [("differentiable", "flows"), ("nondifferentiable", "none")])
+def test_settings_know_a_function_by_the_name_of_its_module_and_of_the_package_that_hands_it_on(
+    setting: str, imports: str, loss: str, table: str, verdict: str, run: Run
+) -> None:
+    files = {
+        "train.py": training(imports, loss),
+        "app/__init__.py": "from .losses import loss_of\n",
+        "app/losses.py": "import elsewhere\n\n\ndef loss_of(w):\n    return elsewhere.compute(w)\n",
+        "pyproject.toml": f"[tool.gradlint]\n{table} = ['{setting}']\n",
+    }
+    write(run, files, FINE)
+
+    assert run("flow", "train.py").stdout.splitlines()[1].split(":")[0].strip() == f"w  {verdict}"
+
+
+OWN_FAULT = training("", "PLANTED * 3.0")
+
+
+def _nothing(run: Run) -> None:
+    pass
+
+
+def _syntax_error(run: Run) -> None:
+    run.write("helper.py", "import tensorflow as tf\n\n\ndef loss_of(w:\n")
+
+
+def _binary(run: Run) -> None:
+    run.write("helper.py", b"\x00\xff\x00tensorflow")
+
+
+def _not_utf8(run: Run) -> None:
+    run.write("helper.py", b"import tensorflow as tf\n# \xff\n\n\ndef loss_of(w):\n    return tf.round(w)\n")
+
+
+def _pipe(run: Run) -> None:
+    os.mkfifo(run.folder / "helper.py")
+
+
+def _folder(run: Run) -> None:
+    (run.folder / "helper.py").mkdir()
+
+
+def _broken_link(run: Run) -> None:
+    (run.folder / "helper.py").symlink_to("nowhere.py")
+
+
+def _deep(run: Run) -> None:
+    run.write("helper.py", "x = " + "(" * 5000 + ")" * 5000 + "\n")
+
+
+UNREADABLE = [_nothing, _syntax_error, _binary, _not_utf8, _pipe, _folder, _broken_link, _deep]
+
+
+@pytest.mark.parametrize("make", UNREADABLE, ids=lambda make: make.__name__.strip("_"))
+def test_a_module_that_cannot_be_read_is_opaque_and_the_rest_is_judged(make: Callable[[Run], None], run: Run) -> None:
+    make(run)
+    files = {"train.py": training("from helper import loss_of"), "other.py": OWN_FAULT}
+
+    assert found(run, files, FAULT, "train.py", "other.py") == planted(files)
+
+
+@pytest.mark.parametrize("make", UNREADABLE, ids=lambda make: make.__name__.strip("_"))
+def test_a_file_is_judged_though_a_module_of_it_cannot_be_read(make: Callable[[Run], None], run: Run) -> None:
+    make(run)
+    files = {"train.py": training("import helper", "PLANTED * 3.0")}
+
+    assert found(run, files, FAULT, "train.py") == planted(files)
+
+
+BODIES = {
+    "raises": 'raise RuntimeError("not here")\n',
+    "loops forever": "while True:\n    pass\n",
+    "loops over what never ends": "import itertools\n\nfor number in itertools.count():\n    number += 1\n",
+    "calls itself": "def again():\n    return again()\n\n\nagain()\n",
+    "leaves Python": "import os\n\nos._exit(3)\n",
+    "exits": "import sys\n\nsys.exit(3)\n",
+}
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES.keys())
+def test_a_module_is_never_executed_whatever_its_body_does(body: str, run: Run) -> None:
+    files = {
+        "train.py": training("from helper import loss_of"),
+        "helper.py": body + "\n\ndef loss_of(w):\n    return w * 3.0\n",
+        "other.py": OWN_FAULT,
+    }
+
+    assert found(run, files, FAULT) == planted(files)
+
+
+@pytest.mark.parametrize("made", [training, program], ids=["module", "program"])
+def test_no_import_is_executed(made: Callable[[str], str], run: Run) -> None:
+    effect = 'from pathlib import Path\n\nPath("ran").write_text("yes")\nREGISTRY = {}\nREGISTRY["a"] = 1\n'
+    files = {
+        "train.py": made("import app\nfrom app.losses import loss_of\nimport helper"),
+        "app/__init__.py": effect,
+        "app/losses.py": effect + LOSSES,
+        "helper.py": effect,
+        "conftest.py": effect,
+        "sitecustomize.py": effect,
+    }
+
+    assert found(run, files, FAULT) == planted(files)
+    assert not Path("ran").exists()
+
+
+ANNEALING = """\
+import keras
+{scheme}
+
+class Annealing(keras.callbacks.Callback):
+    def on_epoch_end(self, epoch, logs=None):
+        self.model.beta = {value}
+"""
+MODEL = """\
+import keras
+import tensorflow as tf
+
+
+class Net(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = keras.layers.Dense(1)
+        self.beta = {beta}
+
+    def call(self, x):
+        return self.dense(x) * self.beta
+"""
+FIT = """\
+import numpy as np
+from annealing import Annealing
+from net import Net
+
+model = Net()
+model.compile("sgd", "mse")  # keras
+model.fit(np.ones((4, 2)), np.ones((4, 1)), epochs=3, callbacks=[Annealing()])
+"""
+
+
+def _fit(run: Run, beta: str, change: str) -> Places:
+    callback = ANNEALING.format(scheme="", value="epoch * 0.1").replace("self.model.beta = epoch * 0.1", change)
+    files = {"annealing.py": callback, "net.py": MODEL.format(beta=beta), "train.py": FIT}
+    return found(run, files, FAULT)
+
+
+def test_a_callback_of_another_file_that_changes_a_traced_number_is_found(run: Run) -> None:
+    assert _fit(run, "0.0", "self.model.beta = epoch * 0.1") == [("annealing.py", 6, "GL436")]
+
+
+@pytest.mark.parametrize(
+    ("beta", "change"),
+    [
+        ("tf.Variable(0.0, trainable=False)", "self.model.beta.assign(epoch * 0.1)"),
+        ("0.0", "self.beta = epoch * 0.1"),
+    ],
+    ids=["a variable is assigned", "a number of the callback"],
+)
+def test_a_callback_of_another_file_that_changes_nothing_traced_is_left_alone(beta: str, change: str, run: Run) -> None:
+    assert _fit(run, beta, change) == []
+
+
+def test_the_run_ends_with_the_same_whether_modules_are_named_or_only_imported(run: Run) -> None:
+    files = IMPORTS["handed on by two packages"]
+    write(run, files, FAULT)
+
+    def outcome(*paths: str) -> Outcome:
+        return run("check", *paths, "--output-format", "json")
+
+    assert places(outcome(".")) == places(outcome("train.py", "app")) == planted(files)
+    assert [code for _, _, code in places(outcome("train.py"))] == ["GL202"]
+
+
+@pytest.mark.parametrize("jobs", ["1", "2", "3"])
+def test_projects_beside_each_other_are_judged_as_each_alone(jobs: str, run: Run) -> None:
+    projects = {title: files for title, files in (REACHED | NOT_REACHED).items() if "pyproject.toml" not in files}
+    expected: Places = []
+    for number, (title, files) in enumerate(projects.items()):
+        if title not in MISSED:
+            within = {f"{number:02}/{name}": text for name, text in files.items()}
+            write(run, within, FAULT)
+            expected += planted(within) if title in REACHED else []
+
+    assert places(run("check", ".", "--output-format", "json", "--jobs", jobs)) == expected
