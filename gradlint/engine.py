@@ -122,16 +122,18 @@ _STARTS = re.compile(r"(?:^|[_-])(?:train|main|run|experiment|finetune|demo|exam
 
 def _may_start_training(data: bytes, filename: str, project: Project) -> bool:
     """Whether a script that names neither TensorFlow nor Keras runs code of the project that trains."""
-    if b"__main__" not in data and not _STARTS.search(os.path.basename(filename)):
+    named = _STARTS.search(os.path.basename(filename)) is not None
+    if not named and b"__main__" not in data and b"click" not in data and b"absl" not in data:
         return False
     try:
         if filename.endswith(".ipynb"):
             notebook = read_notebook(data, filename)
-            return notebook is not None and project.trained_names.leads(os.path.abspath(filename), notebook.file.text)
-        text = decode(data, filename).text
+            text = notebook.file.text if notebook is not None else ""
+        else:
+            text = decode(data, filename).text
     except UnreadableText:
         return False
-    return project.trained_names.leads(os.path.abspath(filename), text)
+    return project.trained_names.leads_by_imports(os.path.abspath(filename), text)
 
 
 def _in_cell(cell: int, error: SyntaxError, filename: str) -> Finding:

@@ -172,7 +172,6 @@ def test_a_line_of_ipython_in_a_block_does_nothing(line: str, run: Run) -> None:
     assert judge(run, SETUP, f"if w is not None:\n    {line}\n{CUT}") == [(2, 4, "GL202")]
 
 
-@pytest.mark.xfail(strict=True, reason="GL001: only small statements are run by `%time`")
 def test_a_timed_statement_may_be_a_compound_one(run: Run) -> None:
     assert judge(run, SETUP, f"%time for i in range(3): pass\n{CUT}") == [(2, 3, "GL202")]
 
@@ -239,7 +238,6 @@ def test_an_operator_at_the_start_of_a_line_is_no_magic(run: Run) -> None:
     assert judge(run, SETUP, over_lines.replace("tf.round(w)", "w")) == []
 
 
-@pytest.mark.xfail(strict=True, reason="columns are those of the cell without its indentation")
 def test_an_indented_cell_is_judged_at_the_columns_that_its_author_sees(run: Run) -> None:
     run.write("nb.ipynb", notebook(SETUP, "    " + CUT.replace("\n", "\n    ")))
 
@@ -431,7 +429,6 @@ def test_odd_cells_are_passed_over(run: Run) -> None:
     assert placed(run("check", "nb.ipynb", "--output-format", "json"))[-1:] == [(8, 2, "GL202")]
 
 
-@pytest.mark.xfail(strict=True, reason="an empty list of cells is taken for none")
 def test_a_notebook_without_cells_has_no_finding(run: Run) -> None:
     run.write("nb.ipynb", json.dumps({"cells": [], "metadata": {"title": "tensorflow"}, "nbformat": 4}))
 

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from _pytest.mark.structures import ParameterSet
 
 from support import Outcome, Run, places
 
@@ -39,18 +38,6 @@ def planted(files: Files) -> Places:
         for name, text in sorted(files.items())
         for row, line in enumerate(text.splitlines(), start=1)
         if "PLANTED" in line
-    ]
-
-
-def marked(projects: dict[str, Files]) -> list[ParameterSet]:
-    """The projects as parameters; those that are missed so far are known for it."""
-    return [
-        pytest.param(
-            files,
-            id=title,
-            marks=[pytest.mark.xfail(strict=True, reason=MISSED[title])] if title in MISSED else [],
-        )
-        for title, files in projects.items()
     ]
 
 
@@ -634,20 +621,10 @@ NOT_CHOSEN: dict[str, Files] = {
 }
 
 REACHED = IMPORTS | INDIRECTIONS
-#: Judged wrongly so far.
-MISSED = {
-    "a module that only the package imports, which registers": "the package is run after the module in it, not before",
-    "the function for a type": "what is registered for a type is lost when another file has the function",
-    "another type than that of the first function": "a false alarm: what is registered for a type is lost, likewise",
-    "the arguments of a click command": "the list is taken for its first option",
-}
 NOT_REACHED = SHADOWED | NOT_CHOSEN
 
 
-NOT_PUT_TOGETHER = pytest.mark.xfail(strict=True, reason="`module.function` is not looked up in the settings")
-
-
-@pytest.mark.parametrize("files", marked(REACHED))
+@pytest.mark.parametrize("files", REACHED.values(), ids=REACHED.keys())
 def test_a_cut_in_another_file_is_found(files: Files, run: Run) -> None:
     assert found(run, files, FAULT) == planted(files)
 
@@ -657,7 +634,7 @@ def test_what_flows_through_another_file_is_left_alone(files: Files, run: Run) -
     assert found(run, files, FINE) == []
 
 
-@pytest.mark.parametrize("files", marked(NOT_REACHED))
+@pytest.mark.parametrize("files", NOT_REACHED.values(), ids=NOT_REACHED.keys())
 def test_a_function_that_is_not_the_one_called_says_nothing(files: Files, run: Run) -> None:
     assert found(run, files, FAULT) == []
 
@@ -690,13 +667,11 @@ def test_a_function_that_the_settings_trust_is_trusted_where_it_is_imported(impo
             "import app.losses",
             "app.losses.loss_of(w)",
             id="its module",
-            marks=NOT_PUT_TOGETHER,
         ),
         pytest.param(
             "import app.losses as own",
             "own.loss_of(w)",
             id="its module under another name",
-            marks=NOT_PUT_TOGETHER,
         ),
     ],
 )
@@ -716,8 +691,8 @@ def test_a_function_that_the_settings_distrust_cuts_where_it_is_called(imports: 
     ("imports", "loss"),
     [
         pytest.param("from app import loss_of", "loss_of(w)", id="the function"),
-        pytest.param("import app", "app.loss_of(w)", id="its package", marks=NOT_PUT_TOGETHER),
-        pytest.param("import app as own", "own.loss_of(w)", id="its package renamed", marks=NOT_PUT_TOGETHER),
+        pytest.param("import app", "app.loss_of(w)", id="its package"),
+        pytest.param("import app as own", "own.loss_of(w)", id="its package renamed"),
     ],
 )
 @pytest.mark.parametrize(("table", "verdict"), [("differentiable", "flows"), ("nondifferentiable", "none")])
@@ -897,9 +872,8 @@ def test_projects_beside_each_other_are_judged_as_each_alone(jobs: str, run: Run
     projects = {title: files for title, files in (REACHED | NOT_REACHED).items() if "pyproject.toml" not in files}
     expected: Places = []
     for number, (title, files) in enumerate(projects.items()):
-        if title not in MISSED:
-            within = {f"{number:02}/{name}": text for name, text in files.items()}
-            write(run, within, FAULT)
-            expected += planted(within) if title in REACHED else []
+        within = {f"{number:02}/{name}": text for name, text in files.items()}
+        write(run, within, FAULT)
+        expected += planted(within) if title in REACHED else []
 
     assert places(run("check", ".", "--output-format", "json", "--jobs", jobs)) == expected

@@ -23,6 +23,7 @@ _RUN_STATEMENT = frozenset({"time", "prun"})
 _RUN_CELL = frozenset({"time", "timeit", "capture", "prun", "wandb"})
 _MAGIC = re.compile(r"(?P<indent>\s*)(?P<sign>%{1,2}[ \t]*)(?P<name>\w+)(?P<gap>[ \t]*)(?P<rest>.*)")
 _ASSIGNED = re.compile(r"(?P<left>\s*[^=!%#]+?=\s*)(?:!|%(?P<magic>\w+)[ \t]*)(?P<rest>.*)")
+_COMPOUND = ("for ", "while ", "with ", "if ", "try:", "def ", "class ", "async ")
 #: Commands that IPython takes without a sign before them.
 _AUTOMAGIC = re.compile(r"\s*(?:ls|ll|cd|pwd|cat|cp|mv|rm|rmdir|mkdir|man|more|less|head|tail|pip|conda|clear|env)\b")
 _HELP = re.compile(r"\s*\?|.*\?\s*;?\s*(?:#.*)?$")
@@ -47,6 +48,7 @@ def read_notebook(data: bytes, filename: str) -> Notebook | None:
         return None
     cells: list[Cell] = []
     broken: list[tuple[int, SyntaxError]] = []
+    indents: list[tuple[int, int]] = []
     row = 1
     for number, source in _code_cells(content):
         try:
@@ -55,9 +57,17 @@ def read_notebook(data: bytes, filename: str) -> Notebook | None:
             broken.append((number, error))
             text = "\n" * source.count("\n")
         cells.append(Cell(number, row, source, text))
+        indents += _indents(source, text, row)
         row += text.count("\n") + 1
     text = "".join(f"{cell.text}\n" for cell in cells)
-    return Notebook(InputFile(filename, text, tuple(cells)), tuple(broken))
+    return Notebook(InputFile(filename, text, tuple(cells), indents=tuple(indents)), tuple(broken))
+
+
+def _indents(source: str, text: str, first_row: int) -> list[tuple[int, int]]:
+    """The rows of a cell from which indentation was taken away, and how much."""
+    pairs = zip(source.split("\n"), text.split("\n"), strict=True)
+    rows = ((row, written, read) for row, (written, read) in enumerate(pairs, first_row) if written.endswith(read))
+    return [(row, len(written) - len(read)) for row, written, read in rows if read and len(written) > len(read)]
 
 
 def _content(data: bytes) -> dict[str, Any]:
@@ -72,7 +82,7 @@ def _content(data: bytes) -> dict[str, Any]:
         raise UnreadableText(f"not a notebook: {error}", Place(1, 1, 1, 2)) from error
     except RecursionError as error:
         raise UnreadableText("not a notebook: nested too deeply", Place(1, 1, 1, 2)) from error
-    if not isinstance(content, dict) or not isinstance(content.get("cells") or content.get("worksheets"), list):
+    if not isinstance(content, dict) or not any(isinstance(content.get(key), list) for key in ("cells", "worksheets")):
         raise UnreadableText("not a notebook: it has no list of cells", Place(1, 1, 1, 2))
     return content
 
@@ -158,6 +168,8 @@ def _take_out(lines: list[str], at: int) -> bool:
         runs = magic["name"] in _RUN_STATEMENT and magic["rest"] and not magic["rest"].startswith(("-", "#", "?"))
         # As long as what it replaces: columns stay.
         lines[at] = f"{indent}if{' ' * (prefix - 4)}1:{magic['rest']}" if runs else f"{indent}pass"
+        if runs and magic["rest"].startswith(_COMPOUND):
+            lines[at] = indent + magic["rest"]
         if runs:
             return True
     elif line.lstrip().startswith("!") or _AUTOMAGIC.match(line) or _HELP.match(line):

@@ -138,6 +138,8 @@ def _told_by_settings(it: Interpreter, name: str, arguments: Arguments, node: as
 
 def dotted_name(function: Value, node: ast.AST) -> str:
     """The full name of an imported function as it is called here, or an empty string."""
+    if function.root is None and function.how is How.PARAMETER and not function.serial:
+        return function.label
     root = function.root if function.root is not None else function
     if root.how is not How.PARAMETER or root.serial:
         return ""

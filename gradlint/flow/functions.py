@@ -194,6 +194,8 @@ def _bind(it: Interpreter, function: Function, arguments: Arguments, frame: Fram
     spec = function.node.args
     names = [argument.arg for argument in (*spec.posonlyargs, *spec.args)]
     bound: dict[str, Value] = {}
+    if function.options:  # a command of click: what it is called with are words of a command line
+        arguments = Arguments((), {name: each for name, each in arguments.keywords.items() if name in names})
     for name, value in zip(names, arguments.positional, strict=False):
         bound[name] = value
     extra = arguments.positional[len(names) :]

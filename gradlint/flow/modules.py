@@ -175,10 +175,12 @@ def run(it: Interpreter, module: Module) -> None:
     _read(it, module)
     if module.progress is not Progress.NOT_RUN:
         return
-    module.progress = Progress.RUNNING
     for parent in it.sources.finder.parents(module.path):
         if it.is_program and it.sources.has_effects(parent):
             run(it, module_of(it, parent))
+    if module.progress is not Progress.NOT_RUN:
+        return  # a package ran it
+    module.progress = Progress.RUNNING
     if module.source is not None and module.frame is not None:
         it.relevance.include(module.source.relevance)
         it.learn_from(module.source.file.text)
@@ -212,19 +214,22 @@ def _can_wait(it: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef | as
         root = decorator
         while isinstance(root, ast.Attribute | ast.Call):
             root = root.value if isinstance(root, ast.Attribute) else root.func
-        if not isinstance(root, ast.Name) or not _changes_nothing(it, root.id):
+        inner = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if not isinstance(root, ast.Name) or not _changes_nothing(
+            it, root.id, is_method=isinstance(inner, ast.Attribute)
+        ):
             return False
     return not (isinstance(node, ast.ClassDef) and node.keywords)
 
 
-def _changes_nothing(it: Interpreter, name: str) -> bool:
+def _changes_nothing(it: Interpreter, name: str, *, is_method: bool) -> bool:
     """Whether a decorator is a library's, or one of a module that puts nothing into anything."""
     bound = it.store.get((it.frame.id, name))
     if bound is None:
         return name in _BUILT_IN
     module = it.module.module
     if isinstance(bound.ref, Deferred):
-        return module is not None and not it.sources.stores(module.path)
+        return not is_method and module is not None and not it.sources.stores(module.path)
     if isinstance(bound.ref, ImportedName | Module):
         other = bound.ref.module if isinstance(bound.ref, ImportedName) else bound.ref
         return not it.sources.stores(other.path)

@@ -58,6 +58,23 @@ class TrainedNames:
             self._leading[path, far] = known
         return known
 
+    def leads_by_imports(self, path: str, text: str) -> bool:
+        """Whether a module that a file imports, and not the file itself, leads to code that trains."""
+        return any(self.leads(each, far=FAR - 1) for each in self._sources.imports_of(path, text))
+
+    def runs_at_once(self, source: Source, path: str) -> bool:
+        """Whether a file that is in no package calls code of the project that trains, as it is run."""
+        if self._finder.parents(path):
+            return False
+        names = set(self.of_imports(source, path))
+        passive = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
+        return bool(names) and any(
+            isinstance(each, ast.Name) and each.id in names
+            for statement in source.tree.body
+            if not isinstance(statement, passive)
+            for each in ast.walk(statement)
+        )
+
     def of_imports(self, source: Source, path: str, far: int = FAR) -> list[str]:
         """The names that a file imports and through which a gradient can be asked."""
         names: list[str] = []
