@@ -22,7 +22,7 @@ from gradlint.files.documents import SUFFIXES as DOCUMENT_SUFFIXES
 from gradlint.files.documents import documents_of
 from gradlint.files.input_file import InputFile, UnreadableText, decode
 from gradlint.files.modules import ModuleFinder
-from gradlint.files.notebooks import read_notebook
+from gradlint.files.notebooks import read_notebook, script_of
 from gradlint.flow import FlowResult, analyse
 from gradlint.flow.events import SourcesStarved, TermStarved
 from gradlint.flow.project import Project
@@ -86,7 +86,7 @@ def judge_bytes(data: bytes, filename: str, settings: Settings, project: Project
                 return Judged(filename)
             file, broken = notebook.file, [_in_cell(*each, filename) for each in notebook.broken]
         else:
-            file = decode(data, filename)
+            file = script_of(decode(data, filename))
     except UnreadableText as error:
         finding = unreadable(error.message, filename, error.place, error.instead)
         selected = selected_codes(settings.select, settings.ignore)

@@ -535,3 +535,43 @@ def test_flow_names_the_cells(run: Run) -> None:
 
     assert lines[0] == "nb.ipynb:cell 2:3:1: gradient of `loss`"
     assert lines[1] == "    w  none: non-differentiable at cell 2 line 2"
+
+
+def test_a_script_of_cells_may_hold_magics(run: Run) -> None:
+    run.write(
+        "cells.py",
+        "# %%\n%matplotlib inline\nimport tensorflow as tf\nw = tf.Variable(2.0)\n\n# %% [markdown]\n# text\n\n# %%\n"
+        "!nvidia-smi\nwith tf.GradientTape() as tape:\n    loss = tf.round(w) * 3.0\ntape.gradient(loss, w)\n",
+    )
+
+    outcome = run("check", "cells.py", "--output-format", "json")
+
+    assert [(each["code"], each["location"], each["cell"]) for each in outcome.findings] == [
+        ("GL202", {"row": 12, "column": 12}, None)
+    ]
+
+
+def test_a_script_without_cells_may_not_hold_magics(run: Run) -> None:
+    run.write("script.py", "%matplotlib inline\nimport tensorflow as tf\n")
+
+    assert [each["code"] for each in run("check", "script.py", "--output-format", "json").findings] == ["GL001"]
+
+
+def test_code_in_pages_and_docstrings_is_judged_on_request(run: Run) -> None:
+    code = "import tensorflow as tf\nw = tf.Variable(2.0)\nwith tf.GradientTape() as tape:\n    loss = tf.round(w)\n"
+    code += "tape.gradient(loss, w)\n"
+    indented = "".join(f"    {line}\n" for line in code.splitlines())
+    prompted = "".join(f"    {'...' if line.startswith(' ') else '>>>'} {line}\n" for line in code.splitlines())
+    run.write("page.md", f"# Title\n\n```python\n{code}```\n\n```bash\nls\n```\n\n```python\nnot (Python\n```\n")
+    run.write("page.rst", f"Title\n=====\n\n.. code-block:: python\n\n{indented}\nText.\n")
+    run.write("module.py", f'def documented():\n    """Does nothing.\n\n{prompted}    """\n')
+
+    asked = run("check", ".", "--include-docs", "--output-format", "json").findings
+    silent = run("check", ".", "--output-format", "json").findings
+
+    assert [(each["filename"], each["location"]) for each in asked] == [
+        ("module.py", {"row": 7, "column": 20}),
+        ("page.md", {"row": 7, "column": 12}),
+        ("page.rst", {"row": 9, "column": 16}),
+    ]
+    assert silent == []

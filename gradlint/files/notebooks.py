@@ -11,7 +11,7 @@ import ast
 import json
 import re
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gradlint.files.input_file import Cell, InputFile, UnreadableText
@@ -115,6 +115,16 @@ def _code_cells(content: dict[str, Any]) -> list[tuple[int, str]]:
         text = "".join(map(str, source)) if isinstance(source, list) else str(source)
         found.append((number, text.replace("\r\n", "\n").replace("\r", "\n")))
     return found
+
+
+def script_of(file: InputFile) -> InputFile:
+    """The file, or a script of `# %%` cells without what IPython adds to Python; a broken one as it is."""
+    if "# %%" not in file.text or _error_in(file.text) is None:
+        return file
+    try:
+        return replace(file, text=python_of(file.text), written=file.text)
+    except SyntaxError:
+        return file
 
 
 def python_of(source: str) -> str:

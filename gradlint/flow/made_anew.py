@@ -6,6 +6,7 @@ import ast
 from itertools import pairwise
 
 from gradlint.flow.applied import trains_in
+from gradlint.flow.arguments import name_called
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.members import is_keras_family, may_be_part, members_of
 from gradlint.flow.model_events import LayerMadeInCall, VariableMadeInCall
@@ -89,6 +90,8 @@ def note_variable_made(it: Interpreter, variable: Value, node: ast.AST, initial:
     owner: Variable = variable.ref
     if it.expected or owner.trainable is not True or owner.integer:
         return
+    if name_called(node) == "get_variable":
+        return  # the same one each time, where a scope or the shim for TF1 models keeps it
     running = _running(it)
     traced = running is None and it.frame.graph
     if running is None and not traced:

@@ -138,12 +138,18 @@ class Sources:
         module = re.escape(self.finder.name_of(path).rpartition(".")[2])
         knows = re.compile(rf"\b{module}\b|(?<!class )\b{re.escape(owner)}\b".encode())
         defines = f"class {owner}".encode()
+        related = {*self.importers(path), *self._leads_to(path)}
         for each in self._around(path):
             if each != path:
                 data = self._bytes(each)
-                if used.search(data) and knows.search(data) and defines not in data:
+                if used.search(data) and (each in related or (knows.search(data) and defines not in data)):
                     return True
         return False
+
+    def _leads_to(self, path: str) -> set[str]:
+        """The modules that a file imports, and those that they import."""
+        first = self.imports_of(path)
+        return {*first, *(each for module in first for each in self.imports_of(module))}
 
     def importers(self, path: str) -> list[str]:
         """The files of the project around a file that import it."""

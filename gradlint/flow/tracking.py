@@ -12,6 +12,7 @@ import re
 from functools import partial
 
 from gradlint.flow.applied import applied_calls
+from gradlint.flow.arguments import name_called
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.members import is_keras_family, is_module_family, may_be_part, members_of
 from gradlint.flow.model_events import LambdaCaptured, LayerUntracked, VariableUntracked
@@ -36,7 +37,7 @@ def note_kept(it: Interpreter, owner: Value, name: str, value: Value, node: ast.
         holder = "a list of tf.Variable" if value.kind is Kind.CONTAINER else "a tf.Variable"
         it.note(
             VariableUntracked, node, written, holder, certain=False,
-            holds=lambda: not _is_set(it, name) and not any(_is_handled(it, each.ref.id) for each in plain),
+            holds=lambda: not _is_trained_by_name(it, name) and not any(_is_handled(it, each.ref.id) for each in plain),
         )  # fmt: skip
         return
     for each in held:
@@ -63,6 +64,26 @@ def _is_handled(it: Interpreter, variable: int) -> bool:
     if variable in it.assigned or it.relevance.reads_watched:
         return True
     return _is_asked_for(it, variable, applied=False)
+
+
+#: What is done to a variable that is trained by hand.
+_TRAINING_BY_HAND = frozenset({"gradient", "jacobian", "watch", "apply_gradients", "minimize"})
+
+
+def _is_trained_by_name(it: Interpreter, name: str) -> bool:
+    """Whether the text asks for the gradient of an attribute of this name, or sets it: `[self.log_alpha]`."""
+    return _is_set(it, name) or any(
+        isinstance(node, ast.Call)
+        and name_called(node) in _TRAINING_BY_HAND
+        and any(
+            isinstance(each, ast.Attribute) and each.attr == name for given in node.args for each in ast.walk(given)
+        )
+        for node in it.nodes(f".{name}")
+    )
+
+
+def _mentions(node: ast.AST, attribute: str) -> bool:
+    return any(isinstance(each, ast.Attribute) and each.attr == attribute for each in ast.walk(node))
 
 
 def _is_set(it: Interpreter, name: str) -> bool:
