@@ -117,13 +117,13 @@ def _together(filename: str, parts: Sequence[Judged]) -> Judged:
 
 
 #: Files that are run as they are, by the names that people give them.
-_STARTS = re.compile(r"(?:^|[_-])(?:train|main|run|experiment|finetune|demo|example|eval|test)|_test\.py$|\.ipynb$")
+_STARTS = re.compile(r"(?:^|[_-])(?:train|main|run|experiment|finetune)(?:[_-]|\.py$)|\.ipynb$")
 
 
 def _may_start_training(data: bytes, filename: str, project: Project) -> bool:
     """Whether a script that names neither TensorFlow nor Keras runs code of the project that trains."""
     named = _STARTS.search(os.path.basename(filename)) is not None
-    if not named and b"__main__" not in data and b"click" not in data and b"absl" not in data:
+    if not named and b"__main__" not in data and b"click" not in data and b"app.run(" not in data:
         return False
     try:
         if filename.endswith(".ipynb"):

@@ -53,9 +53,7 @@ def analyse(source: Source, settings: Settings, project: Project) -> FlowResult:
 
     text = source.file.text
     path = os.path.abspath(source.file.filename)
-    runs = is_program(path, text) or (
-        project.trained_names.leads_by_imports(path, text) and project.trained_names.runs_at_once(source, path)
-    )
+    runs = is_program(path, text) or project.trained_names.runs_at_once(source, path)
     leads = (runs or is_test(path)) and project.trained_names.leads(path, text)
     if not leads and not is_worth_running(text):
         return FlowResult()

@@ -64,7 +64,7 @@ class TrainedNames:
 
     def runs_at_once(self, source: Source, path: str) -> bool:
         """Whether a file that is in no package calls code of the project that trains, as it is run."""
-        if self._finder.parents(path):
+        if self._finder.parents(path) or not self.leads_by_imports(path, source.file.text):
             return False
         names = set(self.of_imports(source, path))
         passive = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
