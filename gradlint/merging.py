@@ -51,14 +51,15 @@ def check_bytes(data: bytes, filename: str, settings: Settings) -> FileResult:
     return merged([judge_bytes(data, filename, settings, project_for(settings))], settings)[0]
 
 
-def merged(judged: Sequence[Judged], settings: Settings) -> list[FileResult]:
-    """One result per judged file, in the same order."""
-    return _Merging(judged, settings).results()
+def merged(judged: Sequence[Judged], settings: Settings, others: Sequence[Judged] = ()) -> list[FileResult]:
+    """One result per judged file, in the same order. `others` get none: what they show of the judged files counts."""
+    return _Merging(judged, settings, others).results()
 
 
 class _Merging:
-    def __init__(self, judged: Sequence[Judged], settings: Settings) -> None:
+    def __init__(self, judged: Sequence[Judged], settings: Settings, others: Sequence[Judged]) -> None:
         self._judged = judged
+        self._others = others
         self._settings = settings
         self._selected = selected_codes(settings.select, settings.ignore)
         self._names = {os.path.abspath(each.filename): each.filename for each in judged}
@@ -67,21 +68,21 @@ class _Merging:
         self._alone: dict[str, Judged] = {}
         self._elsewhere: dict[str, list[Finding]] = {}
         self._project = project_for(settings)
-        for each in judged:
+        for each in (*judged, *others):
             self._excerpts |= {(self._name(name), cell, row): text for (name, cell, row), text in each.excerpts.items()}
             for name, comments in each.suppressions.items():
                 self._comments.setdefault(self._name(name), comments)
 
     def results(self) -> list[FileResult]:
         by_file: dict[str, dict[tuple[object, ...], Finding]] = {each.filename: {} for each in self._judged}
-        for each in sorted(self._judged, key=lambda each: each.filename):
+        for each in sorted((*self._judged, *self._others), key=lambda each: each.filename):
             for finding in each.findings:
                 renamed = self._renamed(finding)
                 self._remember_steps(renamed)
                 placed = self._placed(renamed, each.filename)
                 if placed is not None:
                     found = by_file[placed.filename]
-                    key = (placed.code, placed.place, finding.filename, finding.place)
+                    key = (placed.code, placed.place, renamed.filename, renamed.place)
                     found[key] = _joined(found[key], placed) if key in found else placed
         return [self._result(each, list(by_file[each.filename].values())) for each in self._judged]
 
@@ -158,7 +159,8 @@ class _Merging:
                 break
             if self._is_named(step.filename):
                 return step
-        return next((step for step in finding.trace[at:] if self._is_named(step.filename)), None)
+        last = finding.trace[-1] if finding.trace else None
+        return last if last is not None and self._is_named(last.filename) else None
 
 
 def _joined(first: Finding, other: Finding) -> Finding:

@@ -22,6 +22,8 @@ from gradlint.run_rules import internal_error
 
 #: Below this many files, starting processes costs more than it saves.
 MANY_FILES = 64
+#: Up to so many files, as a hook passes them, the programs that lead to them are looked at as well.
+FEW_FILES = 20
 _CHUNK = 16
 
 Advance = Callable[[int], None]
@@ -47,7 +49,14 @@ def check_files(
         judged = [by_name[file] for file in files]
     if standard_input is not None:
         judged.append(_lean(judge_bytes(*standard_input, settings, project_for(settings))))
-    return merged(judged, settings)
+    return merged(judged, settings, _judge_programs(files, settings) if len(files) <= FEW_FILES else ())
+
+
+def _judge_programs(files: Sequence[str], settings: Settings) -> list[Judged]:
+    """What the programs of the project show that lead to these few files: they say who is called with what."""
+    project = project_for(settings)
+    programs = project.trained_names.programs_around([os.path.abspath(file) for file in files])
+    return on_deep_stack(_judge_here, programs, settings, project, lambda _: None) if programs else []
 
 
 def _judge_here(files: Sequence[str], settings: Settings, project: Project, advance: Advance) -> list[Judged]:

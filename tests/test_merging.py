@@ -93,10 +93,8 @@ def test_each_named_file_that_leads_to_a_cause_that_is_not_named_has_its_own_fin
     assert places(outcome) == [("first.py", 7, "GL202"), ("third.py", 7, "GL202")]
 
 
-def test_the_file_of_the_cause_alone_shows_nothing(project: Run) -> None:
-    outcome = project("check", "losses.py", "--output-format", "json")
-
-    assert (outcome.exit_code, outcome.findings) == (0, [])
+def test_the_file_of_the_cause_alone_has_what_the_files_that_lead_there_show(project: Run) -> None:
+    assert places(project("check", "losses.py", "--output-format", "json")) == [("losses.py", 5, "GL202")]
 
 
 def test_a_fault_that_the_other_file_shows_on_its_own_is_told_there_and_once(run: Run) -> None:

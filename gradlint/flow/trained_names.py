@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import os
 import re
+from collections.abc import Sequence
 
 from gradlint.files.modules import ModuleFinder
 from gradlint.flow.sources import Source, Sources
@@ -17,6 +18,8 @@ from gradlint.flow.sources import Source, Sources
 #: How many modules on a name is followed; `__init__.py` files that only hand a name on do not count.
 FAR = 2
 _MOST_HANDED_ON = 6
+#: Programs that are judged for the sake of a few files that they lead to.
+MOST_PROGRAMS = 5
 
 #: What code that trains is written with, in one way or another.
 _TRAINS = re.compile(
@@ -57,6 +60,19 @@ class TrainedNames:
             )
             self._leading[path, far] = known
         return known
+
+    def programs_around(self, paths: Sequence[str]) -> list[str]:
+        """The nearest files that import these modules, directly or by way of others, and train or are programs."""
+        found: list[str] = []
+        seen = set(paths)
+        nearest = list(paths)
+        for _ in range(FAR + 1):
+            importers = {each for path in nearest for each in self._sources.importers(path)} - seen
+            seen |= importers
+            nearest = sorted(importers)
+            texts = {each: self._sources.text(each) or "" for each in nearest}
+            found += [each for each in nearest if self.leads(each, far=0) or is_program(each, texts[each])]
+        return found[:MOST_PROGRAMS]
 
     def leads_by_imports(self, path: str, text: str) -> bool:
         """Whether a module that a file imports, and not the file itself, leads to code that trains."""
