@@ -26,8 +26,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 from ecosystem_packages import cache_folder, packages  # noqa: E402
 from gradlint.config import Settings  # noqa: E402
 from gradlint.deep_stack import on_deep_stack  # noqa: E402
+from gradlint.engine import judge_bytes, judge_file, project_for  # noqa: E402
 from gradlint.gate import passes_gate  # noqa: E402
-from gradlint.merging import check_bytes  # noqa: E402
 from gradlint.rule import all_rules  # noqa: E402
 
 ALL_FILES_BUDGET = 1.6
@@ -94,10 +94,11 @@ def _libcst_can_parse(data: bytes) -> bool:
 
 def _against_libcst(what: str, paths: Sequence[Path], contents: dict[Path, bytes], budget: float, repeat: int) -> Row:
     settings = Settings()
+    project = project_for(settings)
 
     def check(chunk: Sequence[Path]) -> None:
         for path in chunk:
-            check_bytes(contents[path], str(path), settings)
+            judge_bytes(contents[path], str(path), settings, project)
 
     def judge(chunk: Sequence[Path]) -> None:
         on_deep_stack(check, chunk)
@@ -111,13 +112,12 @@ def _against_libcst(what: str, paths: Sequence[Path], contents: dict[Path, bytes
 
 
 def _against_reading(paths: Sequence[Path], repeat: int) -> Row:
-    from gradlint.merging import check_file
-
     settings = Settings()
+    project = project_for(settings)
 
     def judge(chunk: Sequence[Path]) -> None:
         for path in chunk:
-            check_file(path, settings)
+            judge_file(path, settings, project)
 
     def read(chunk: Sequence[Path]) -> None:
         for path in chunk:
