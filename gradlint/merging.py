@@ -8,7 +8,7 @@ at the step of its trace in the judged file; unless that other file shows the sa
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -23,8 +23,6 @@ from gradlint.suppress import Suppressions, apply_suppressions, is_silenced
 #: Of the files that lead to one cause, beside the first: so many are named in its trace.
 _MOST_OTHERS = 3
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
-
-JudgeAlone = Callable[[str], Judged]
 
 
 @dataclass(frozen=True, slots=True)
