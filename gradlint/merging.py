@@ -77,7 +77,7 @@ class _Merging:
             for finding in each.findings:
                 renamed = self._renamed(finding)
                 self._remember_steps(renamed)
-                placed = self._placed(renamed, each.filename)
+                placed = self._placed(renamed)
                 if placed is not None:
                     found = by_file[placed.filename]
                     key = (placed.code, placed.place, renamed.filename, renamed.place)
@@ -121,7 +121,7 @@ class _Merging:
     def _is_named(self, filename: str) -> bool:
         return os.path.abspath(filename) in self._names
 
-    def _placed(self, finding: Finding, judged: str) -> Finding | None:
+    def _placed(self, finding: Finding) -> Finding | None:
         """The finding in a file of the run; None where it is told elsewhere, or silenced where it stands."""
         if self._is_named(finding.filename):
             return finding

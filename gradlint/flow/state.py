@@ -38,8 +38,8 @@ FUEL_ABROAD, FUEL_ABROAD_PER_OPEN, FUEL_ABROAD_OPEN, FUEL_PER_ROW = 25_000, 1_00
 RECORDING: Key = (0, "recording")
 #: The clock of the file that is judged starts here. Each module that it imports runs earlier, in a stretch of its own:
 #: whenever a name of it is first needed, what its body makes is older than all that the importing file makes.
-START = 10**12
-STRETCH = 10**8
+START = 10**13
+STRETCH = 10**10
 _LEAVES_EAGER = ("disable_eager_execution", "disable_v2_behavior", "Session(", ".as_default()")
 
 
@@ -219,6 +219,7 @@ class State:
     # modules of the project by path; the sources that were run, by number; evaluations left for modules
     modules: dict[str, Module] = field(default_factory=dict)
     sources_run: dict[int, Source] = field(default_factory=dict)
+    modules_run: int = 0
     imported_names: dict[tuple[str, str], Value] = field(default_factory=dict)
     bare_yields: dict[ast.AST, frozenset[ast.AST]] = field(default_factory=dict)
     reads_clock: dict[ast.AST, bool] = field(default_factory=dict)  # what `dropped.py` knows of the text
