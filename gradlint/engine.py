@@ -117,13 +117,14 @@ def _together(filename: str, parts: Sequence[Judged]) -> Judged:
 
 
 #: Files that are run as they are, by the names that people give them.
-_STARTS = re.compile(r"(?:^|[_-])(?:train|main|run|experiment|finetune)(?:[_-]|\.py$)|\.ipynb$")
+_STARTS = re.compile(r"(?:^|[_-])(?:train|main|run|experiment|finetune)(?:[_-]|\.py$)|\.ipynb$").search
+#: Where scripts say that they are run: in the last bytes, or among the imports. All of a file would take too long.
+_END = 2500
 
 
 def _may_start_training(data: bytes, filename: str, project: Project) -> bool:
     """Whether a script that names neither TensorFlow nor Keras runs code of the project that trains."""
-    named = _STARTS.search(os.path.basename(filename)) is not None
-    if not named and b"__main__" not in data and b"click" not in data and b"app.run(" not in data:
+    if b"__main__" not in data[-_END:] and b"click" not in data[:_END] and _STARTS(os.path.basename(filename)) is None:
         return False
     try:
         if filename.endswith(".ipynb"):
