@@ -117,7 +117,7 @@ def _together(filename: str, parts: Sequence[Judged]) -> Judged:
 
 
 #: Files that are run as they are, by the names that people give them.
-_STARTS = re.compile(r"(?:^|[_-])(?:train|main|run|experiment|finetune)(?:[_-]|\.py$)|\.ipynb$").search
+_STARTS = re.compile(r"(?:^|[_-])(?:train|main|run|experiment|finetune|test)(?:[_-]|\.py$)|\.ipynb$").search
 #: Where scripts say that they are run: in the last bytes, or among the imports. All of a file would take too long.
 _END = 2500
 
@@ -204,18 +204,18 @@ class _Files:
         return replace(finding, place=replace(finding.place, file=0), filename=filename, trace=steps)
 
     def decision(self, decision: GradientDecision) -> GradientDecision:
-        """The decision with the names of the files where something was given up."""
-        told = tuple(
-            replace(
-                each,
-                place=replace(each.place, file=0),
-                filename="" if self._names[each.place.file] == self._entry.filename else self._names[each.place.file],
-            )
-            if each.place is not None
-            else each
-            for each in decision.sources
-        )
-        return replace(decision, place=replace(decision.place, file=0), sources=told)
+        """The decision with the names of its file, and of those where something was given up."""
+        asked = self._names[decision.place.file]
+        told = []
+        for each in decision.sources:
+            if each.place is None:
+                told.append(each)
+                continue
+            there = self._names[each.place.file]
+            filename = "" if there == asked else there
+            told.append(replace(each, place=replace(each.place, file=0), filename=filename))
+        filename = "" if asked == self._entry.filename else asked
+        return replace(decision, place=replace(decision.place, file=0), sources=tuple(told), filename=filename)
 
     def excerpts(self, findings: Sequence[Finding]) -> dict[tuple[str, int, int], str]:
         """The rows that reports may show of these findings: their own, and those of their steps."""

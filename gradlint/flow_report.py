@@ -41,6 +41,8 @@ class GradientDecision:
     function: str
     target: str
     sources: tuple[SourceDecision, ...]
+    filename: str = ""
+    """Where it stands, when that is a module which the analysed file imports."""
 
 
 def decided_share(decisions: Iterable[GradientDecision]) -> tuple[int, int]:

@@ -128,3 +128,20 @@ def test_a_loss_before_the_tape_is_cut_and_a_loss_under_it_flows(run: Run) -> No
     assert clean[0] == "clean.py:5:5: gradient of `loss`"
     assert clean[1] == "    w  flows"
     assert faulty[-1] == clean[-1] == "decided 1 of 1 source (100%)"
+
+
+def test_a_gradient_asked_in_an_imported_module_is_told_with_its_file(run: Run) -> None:
+    run.write(
+        "trainer.py",
+        "import tensorflow as tf\n\n\ndef train(loss_of):\n"
+        + "".join(f"    {line}\n" for line in CLEAN.replace("w * w", "loss_of(w)").splitlines()[1:]),
+    )
+    run.write("script.py", "import tensorflow as tf\nfrom trainer import train\n\ntrain(lambda w: tf.round(w))\n")
+
+    result = run("flow", "script.py")
+
+    assert result.stdout.splitlines() == [
+        "trainer.py:8:9: gradient of `loss` in `train`",
+        "    w  none: non-differentiable at line 4 of script.py",
+        "decided 1 of 1 source (100%)",
+    ]

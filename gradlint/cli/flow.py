@@ -39,7 +39,9 @@ def flow(file: str, output_format: str) -> None:
             raise RunError(f"{printable(path)}:{finding.place.row}: {printable(finding.message)}")
     decisions = result.decisions
     if row is not None:
-        decisions = tuple(each for each in decisions if each.place.row <= row <= each.place.end_row)
+        decisions = tuple(
+            each for each in decisions if not each.filename and each.place.row <= row <= each.place.end_row
+        )
         if not decisions:
             raise RunError(f"{printable(path)}:{row}: no gradient call on this line")
     if output_format == "json":
@@ -68,7 +70,7 @@ def _as_text(path: str, decisions: tuple[GradientDecision, ...]) -> str:
         place = decision.place
         inside = f" in `{decision.function}`" if decision.function else ""
         asked = f"{decision.asked} of `{decision.target}`" if decision.target else decision.asked
-        lines.append(f"{path}:{located(place)}:{place.column}: {asked}{inside}")
+        lines.append(f"{decision.filename or path}:{located(place)}:{place.column}: {asked}{inside}")
         width = min(max((len(source.source) for source in decision.sources), default=0), 40)
         lines.extend(f"    {source.source:{width}}  {_verdict(source)}" for source in decision.sources)
     lines.append(_share(decisions))
@@ -116,6 +118,7 @@ def _as_json(path: str, decisions: tuple[GradientDecision, ...]) -> dict[str, An
                 "asked": decision.asked,
                 "function": decision.function or None,
                 "target": decision.target or None,
+                "filename": decision.filename or path,
                 **_range(decision.place),
                 "sources": [_source_as_json(source) for source in decision.sources],
             }
