@@ -178,6 +178,13 @@ def test_a_script_that_names_tensorflow_is_judged_alike(script: str, run: Run) -
     assert found(run, {"script.py": "import tensorflow as tf\n" + script, "general.py": GENERAL}) == FOUND
 
 
+def test_a_main_function_that_is_called_without_a_guard_is_run(run: Run) -> None:
+    script = f"{IMPORTS}\n\ndef work():\n    {CALL}\n\n\ndef main():\n    work()\n\n\nmain()\n"
+
+    assert found(run, {"run_all.py": script, "general.py": GENERAL}) == FOUND
+    assert found(run, {"run_all.py": script, "general.py": GENERAL}, "w") == []
+
+
 def test_without_the_script_nobody_knows_which_loss_is_trained(run: Run) -> None:
     assert found(run, {"general.py": GENERAL}) == []
 
@@ -291,6 +298,14 @@ def test_tests_have_no_finding_where_the_gradient_flows(test: str, name: str, ru
     files = {"pyproject.toml": "", "general.py": GENERAL, name: f"import tensorflow as tf\n{IMPORTS}\n\n{test}"}
 
     assert found(run, files, "w") == []
+
+
+@pytest.mark.parametrize("test", ["a test function", "a test method"])
+@pytest.mark.parametrize("name", ["test_training.py", "tests/test_training.py", "training_test.py"])
+def test_a_test_that_does_not_name_tensorflow_says_which_loss_is_trained(test: str, name: str, run: Run) -> None:
+    files = {"pyproject.toml": "", "general.py": GENERAL, name: f"{IMPORTS}\n\n{TESTS[test]}"}
+
+    assert found(run, files) == FOUND
 
 
 @pytest.mark.parametrize("name", ["test_training.py", "tests/test_training.py", "training_test.py"])

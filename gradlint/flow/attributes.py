@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from gradlint.flow.enumerations import Member, is_enumeration, member_attribute, member_named
 from gradlint.flow.instances import bind_method, class_attribute, is_empty, is_overridden, method_of, open_part
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.keras_methods import KERAS_METHODS, inherited_attribute, layer_attribute
@@ -21,6 +22,7 @@ from gradlint.flow.objects import (
     Variable,
 )
 from gradlint.flow.optimizers import is_optimizer
+from gradlint.flow.options import is_flags
 from gradlint.flow.sequences import MOST_WAYS, each_way, is_split
 from gradlint.flow.statistics import note_weight_frozen
 from gradlint.flow.tracing import (
@@ -61,6 +63,8 @@ def get_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) -> Val
         return it.fresh(Kind.LITERAL, node, ref=base.ref.name)
     match base.kind:
         case Kind.SYMBOL:
+            if name in it.flags and is_flags(base.ref):
+                return it.flags[name]
             return it.fresh(Kind.SYMBOL, node, ref=canonical(f"{base.ref}.{name}"))
         case Kind.MODULE:
             return it.resolve(module_attribute(it, base.ref, name, node))
@@ -96,6 +100,8 @@ def get_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) -> Val
         case Kind.CONTAINER if name in base.ref.fields:
             position: int = base.ref.fields.index(name)
             return it.items(base).elements[position]
+        case Kind.LITERAL if isinstance(base.ref, Member):
+            return member_attribute(it, base, name, node)
         case Kind.LITERAL if base.ref is None:
             return it.unknown_global(f"<{name} of None>", f"`{name}` of a value that is None as far as it was followed")
     return method_of(it, base, name, node)
@@ -219,8 +225,8 @@ def instance_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) -
 
 def _class_attribute_value(it: Interpreter, base: Value, name: str, node: ast.AST) -> Value:
     found = class_attribute(it, base.ref, name)
-    if found is not None and any(family.startswith("enum.") for family in base.ref.families):
-        return it.part(base, node)
+    if is_enumeration(base.ref) and (member := member_named(it, base.ref, name, node)) is not None:
+        return member
     if found is None:
         if name == "__init__":
             return method_of(it, base, name, node)
@@ -286,6 +292,8 @@ def set_attribute(it: Interpreter, base: Value, name: str, value: Value, node: a
                 it.write_cell(way.ref, name, copy_list(it, way, stored))
             case Kind.MODULE:
                 set_in_module(it, way.ref, name, stored)
+            case Kind.SYMBOL if is_flags(way.ref):
+                it.flags[name] = it.join([it.flags[name], stored]) if name in it.flags else stored
             case Kind.PLAIN:
                 it.escape(value)
                 it.store.set((-way.serial - 1, name), stored)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
+from gradlint.flow.enumerations import Member
 from gradlint.flow.interpreter import RECORDING, Interpreter, expecting_errors
 from gradlint.flow.names import bind_name
 from gradlint.flow.sequences import get_item, unpack
@@ -79,9 +80,11 @@ def _timed(it: Interpreter, arm: Callable[[], None], timed: bool) -> Callable[[]
     return run
 
 
-def _told_case(subject: Value, cases: Sequence[ast.match_case]) -> ast.match_case | None:
+def _told_case(it: Interpreter, subject: Value, cases: Sequence[ast.match_case]) -> ast.match_case | None:
     """The case that a constant surely takes."""
-    if subject.kind is not Kind.LITERAL or subject.how is not How.FRESH or not isinstance(subject.ref, str | int):
+    if subject.kind is not Kind.LITERAL or subject.how is not How.FRESH:
+        return None
+    if not isinstance(subject.ref, str | int | Member):
         return None
     for case in cases:
         patterns = case.pattern.patterns if isinstance(case.pattern, ast.MatchOr) else [case.pattern]
@@ -90,16 +93,19 @@ def _told_case(subject: Value, cases: Sequence[ast.match_case]) -> ast.match_cas
         for pattern in patterns:
             if isinstance(pattern, ast.MatchAs) and pattern.pattern is None and pattern.name is None:
                 return case
-            if not isinstance(pattern, ast.MatchValue) or not isinstance(pattern.value, ast.Constant):
+            if not isinstance(pattern, ast.MatchValue):
                 return None
-            if pattern.value.value == subject.ref:
+            value = it.evaluate(pattern.value)
+            if value.kind is not Kind.LITERAL or isinstance(value.ref, Member) != isinstance(subject.ref, Member):
+                return None
+            if value.ref == subject.ref:
                 return case
     return None
 
 
 def run_match(it: Interpreter, node: ast.Match) -> None:
     subject = it.evaluate(node.subject)
-    told = _told_case(subject, node.cases)
+    told = _told_case(it, subject, node.cases)
     if told is not None:
         it.run_body(told.body)
         return

@@ -11,6 +11,7 @@ from gradlint.flow.arms import in_arms
 from gradlint.flow.callbacks import run_with_args
 from gradlint.flow.certainty import is_slice_of_weight
 from gradlint.flow.classes import instantiate
+from gradlint.flow.enumerations import call_member, is_enumeration, is_member, members_for
 from gradlint.flow.functions import call_function
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.layers import call_instance, call_layer
@@ -50,6 +51,10 @@ def call(it: Interpreter, function: Value, arguments: Arguments, node: ast.AST) 
         case Kind.METHOD:
             method: LibraryMethod = function.ref
             return call_library_method(it, method.receiver, method.name, arguments, node)
+        case Kind.CLASS if is_enumeration(function.ref) and len(arguments.every()) == 1:
+            return members_for(it, function.ref, arguments.every()[0], node, by_value=True)
+        case Kind.LITERAL if is_member(function):
+            return call_member(it, function, arguments, node)
         case Kind.CLASS:
             return instantiate(it, function, arguments, node)
         case Kind.INSTANCE:

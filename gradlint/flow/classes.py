@@ -16,6 +16,7 @@ from gradlint.flow.objects import (
     Class,
     Function,
     Instance,
+    Transformed,
 )
 from gradlint.flow.scopes import Frame
 from gradlint.flow.values import Kind, Value
@@ -37,8 +38,7 @@ def define_class(it: Interpreter, node: ast.ClassDef) -> Value:
             families.append(base.ref)
         elif base.kind is not Kind.PLAIN:
             open_base = True
-    for keyword in node.keywords:
-        it.evaluate(keyword.value)
+    keywords = {each.arg: it.evaluate(each.value) for each in node.keywords if each.arg is not None}
     made = Class(it.new_id(), node.name, node, it.frame, tuple(bases), tuple(families), open_base)
     it.classes.append(made)
     value = it.fresh(Kind.CLASS, node, ref=made)
@@ -53,6 +53,7 @@ def define_class(it: Interpreter, node: ast.ClassDef) -> Value:
         it.run_body(node.body)
     finally:
         it.frame = outer
+    _tell_bases(it, value, keywords, node)
     for decorator in node.decorator_list:
         decorated = it.evaluate(decorator)
         if isinstance(decorated.ref, Function | BoundMethod):
@@ -67,6 +68,18 @@ def define_class(it: Interpreter, node: ast.ClassDef) -> Value:
         if each.frame is frame and each.owner is None:
             each.owner = made
     return value
+
+
+def _tell_bases(it: Interpreter, cls: Value, keywords: dict[str, Value], node: ast.ClassDef) -> None:
+    """Run `__init_subclass__` of the nearest base that has one: a class method, by whatever name it is decorated."""
+    hook = next(
+        (found for base in cls.ref.bases if (found := class_attribute(it, base, "__init_subclass__")) is not None), None
+    )
+    while hook is not None and isinstance(hook.ref, Transformed):
+        hook = hook.ref.function
+    if hook is not None and isinstance(hook.ref, Function):
+        given = {name: value for name, value in keywords.items() if name != "metaclass"}
+        it.call(hook, Arguments((cls,), given), node)
 
 
 def instantiate(it: Interpreter, cls: Value, arguments: Arguments, node: ast.AST) -> Value:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from gradlint.flow.assignments import assign
+from gradlint.flow.enumerations import Member
 from gradlint.flow.interpreter import Interpreter, in_turn
 from gradlint.flow.none_filters import note_none_filter
 from gradlint.flow.objects import (
@@ -59,11 +60,16 @@ def dict_display(it: Interpreter, node: ast.Dict) -> Value:
             continue
         key = it.evaluate(key_node)
         elements.append(value)
-        if key.kind is Kind.LITERAL and isinstance(key.ref, str | int | bool | float):
+        if _is_key(key):
             keys.append(key.ref)
         else:
             exact = False
     return it.container("dict", Items(tuple(elements), tuple(keys) if exact else None, exact), node)
+
+
+def _is_key(value: Value) -> bool:
+    """Whether this is a key that can be told from others."""
+    return value.kind is Kind.LITERAL and isinstance(value.ref, str | int | float | Member)
 
 
 def _comprehend(
@@ -151,6 +157,8 @@ def list_comprehension(it: Interpreter, node: ast.ListComp | ast.SetComp | ast.G
 
 def dict_comprehension(it: Interpreter, node: ast.DictComp) -> Value:
     rows, exact, _ = _comprehend(it, node, [node.key, node.value])
-    keys = tuple(row[0].ref for row in rows if row[0].kind is Kind.LITERAL and isinstance(row[0].ref, str | int))
+    keys = tuple(
+        row[0].ref for row in rows if row[0].kind is Kind.LITERAL and isinstance(row[0].ref, str | int | Member)
+    )
     exact = exact and len(keys) == len(rows)
     return it.container("dict", Items(tuple(row[1] for row in rows), keys if exact else None, exact), node)

@@ -134,9 +134,33 @@ def _lambda(it: Interpreter, node: ast.Lambda) -> Value:
     return plain_function(it, node)
 
 
+#: Longer texts are no names of anything.
+_LONGEST_WORD = 200
+
+
 def _string(it: Interpreter, node: ast.JoinedStr) -> Value:
     held = [evaluate(it, each.value) for each in node.values if isinstance(each, ast.FormattedValue)]
+    text = _text_of(node, held)
+    if text is not None:
+        return it.fresh(Kind.LITERAL, node, ref=text)
     return it.plain(node, held, Cause.LEFT_TENSORFLOW, "a string") if held else it.plain(node)
+
+
+def _text_of(node: ast.JoinedStr, held: list[Value]) -> str | None:
+    """What a formatted string says, where it is put together from known words alone."""
+    words: list[str] = []
+    values = iter(held)
+    for each in node.values:
+        if isinstance(each, ast.Constant):
+            words.append(str(each.value))
+            continue
+        value = next(values)
+        is_word = value.kind is Kind.LITERAL and value.how is How.FRESH and isinstance(value.ref, str)
+        if not is_word or not isinstance(each, ast.FormattedValue) or each.conversion != -1 or each.format_spec:
+            return None
+        words.append(value.ref)
+    text = "".join(words)
+    return text if len(text) < _LONGEST_WORD else None
 
 
 def _starred(it: Interpreter, node: ast.Starred) -> Value:

@@ -28,6 +28,7 @@ from gradlint.flow.members import (
     weights_of,
 )
 from gradlint.flow.objects import (
+    FUNCTIONAL,
     HeapObject,
     Layer,
     LibraryObject,
@@ -150,6 +151,9 @@ def inherited_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) 
         )
     if name in KERAS_METHODS:
         return method_of(it, base, name, node)
+    inside = it.store.get((base.ref.id, FUNCTIONAL)) if name in ("add", "pop", "layers") else None
+    if inside is not None and inside.kind is Kind.LAYER:
+        return layer_attribute(it, inside, name, node)
     if name in ("_losses", "_metrics", "loss", "input", "output", "inputs", "outputs", "layers"):
         return open_part(it, base, name, node)
     return open_part(it, base, name, node)
@@ -161,12 +165,24 @@ def inherited_init(it: Interpreter, value: Value, arguments: Arguments) -> None:
     if wrapped is not None and any(family.endswith(".Wrapper") for family in value.ref.cls.families):
         it.write_cell(value.ref, "layer", wrapped)
         return
+    if any(family.endswith(".Sequential") for family in value.ref.cls.families):
+        made = make_layer(it, "keras.models.Sequential", arguments, value.node or ast.Pass())
+        it.write_cell(value.ref, FUNCTIONAL, made)  # a cell of its own: what is added later is inside as well
+        return
     outputs = arguments.get(1, "outputs")
     if outputs is not None:
         functional = make_layer(it, "keras.models.Model", arguments, value.node or ast.Pass())
-        it.store.set((value.ref.id, "<functional>"), functional)
+        it.store.set((value.ref.id, FUNCTIONAL), functional)
         for number, each in enumerate(layers_in_graph(it, outputs)):
             it.write_cell(value.ref, f"<layer {number}>", each)
+
+
+def inherited_call(it: Interpreter, instance: Value, arguments: Arguments, node: ast.AST) -> Value:
+    """`super().call(x)` where no base in sight has a `call`."""
+    functional = it.store.get((instance.ref.id, FUNCTIONAL))
+    if functional is not None and functional.kind is Kind.LAYER and not instance.ref.open_self:
+        return call_layer(it, functional, arguments, node)
+    return it.opaque_call(node, (instance, *arguments.every()), "`super().call` cannot be seen")
 
 
 def call_keras_method(it: Interpreter, receiver: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:

@@ -20,6 +20,7 @@ from gradlint.flow.members import (
     weights_of,
 )
 from gradlint.flow.objects import (
+    FUNCTIONAL,
     Class,
     Function,
     Instance,
@@ -266,7 +267,7 @@ def call_keras_instance(it: Interpreter, instance: Value, arguments: Arguments, 
         return it.call(patched, arguments, node)
     run = class_attribute(it, owner.cls, "call")
     symbolic = any(leaf.kind is Kind.SYMBOLIC for value in arguments.every() for leaf in it.leaves(value))
-    functional = it.store.get((owner.id, "<functional>"))
+    functional = it.store.get((owner.id, FUNCTIONAL))
     if run is None and functional is not None and functional.kind is Kind.LAYER and not owner.open_self:
         return call_layer(it, functional, arguments, node)
     if run is None or (owner.open_self and is_overridden(it, owner.cls, "call")):

@@ -9,13 +9,14 @@ from gradlint.flow.applied import applied_calls
 from gradlint.flow.arguments import Arguments
 from gradlint.flow.asking import Asked
 from gradlint.flow.interpreter import Interpreter
-from gradlint.flow.members import may_be_part, surely_within
+from gradlint.flow.members import is_keras_family, may_be_part, surely_within
 from gradlint.flow.model_events import LayerMadeInCall, PartNotTrained, WeightNotTrainable
 from gradlint.flow.objects import Instance, Layer, Variable
 from gradlint.flow.outputs import initial_number
 from gradlint.flow.reach import reach
 from gradlint.flow.rebinding import is_dead_store
 from gradlint.flow.scopes import Frame
+from gradlint.flow.store import Key
 from gradlint.flow.terms import bits_of
 from gradlint.flow.tracking import is_seen
 from gradlint.flow.update_events import PairsMismatched
@@ -96,7 +97,13 @@ def judge_parts(it: Interpreter) -> None:
         if parts:
             told.add(asked.node)
             names = "` and `".join(dict.fromkeys(_name(it, part) for part in parts))
-            it.note(PartNotTrained, asked.node, names, asked.sources[0].text, certain=False, frame=asked.frame)
+            it.note(PartNotTrained, asked.node, names, asked.sources[0].text, False, certain=False, frame=asked.frame)
+        elif asked.node in applied and (variables := _variables_left(it, asked)):
+            told.add(asked.node)
+            names = "` and `".join(dict.fromkeys(each.name or each.bound for each in variables))
+            steps = tuple((f"`{each.name or each.bound}` made here", each.node) for each in variables if each.node)
+            text = "` and `".join(dict.fromkeys(each.text for each in asked.sources if not each.within))
+            it.note(PartNotTrained, asked.node, names, text, True, certain=False, steps=steps, frame=asked.frame)
 
 
 def _asked_in_vain(it: Interpreter, asked: Asked, trained: set[int]) -> list[Value]:
@@ -152,6 +159,53 @@ def _parts(it: Interpreter, asked: Asked) -> list[Value]:
     return [it.layer_values[member] for member in sorted(flowing) if _is_layer(it, member)]
 
 
+def _variables_left(it: Interpreter, asked: Asked) -> list[Variable]:
+    """The variables beside the layers that compute the target, and that no gradient is asked for and nothing writes."""
+    bits = bits_of(asked)
+    found = reach(it, asked.targets, bits) if bits else None
+    if found is None or found.opaque or it.assigns_unknown:
+        return []
+    known = {member for each in it.asked for source in each.sources for member in source.members}
+    computing: dict[int, Variable] = {}
+    stack, seen = list(asked.targets), set[int]()
+    while stack and len(seen) < 3000:
+        each = stack.pop()
+        if each.serial in seen:
+            continue
+        seen.add(each.serial)
+        if each.kind is Kind.VARIABLE and isinstance(each.ref, Variable):
+            computing.setdefault(each.ref.id, each.ref)
+        elif each.sure & bits or each.how is How.JOIN:
+            stack.extend(each.inputs)
+        elif each.kind is Kind.CONTAINER:
+            stack.extend(it.items(each).elements)
+    return [each for each in computing.values() if each.id not in known and _is_to_be_trained(it, each)]
+
+
+def _is_to_be_trained(it: Interpreter, variable: Variable) -> bool:
+    """Whether a variable is made here, trainable, of floats, kept outside of layers, and never written."""
+    if variable.trainable is not True or variable.integer or variable.owner is not None or not variable.exact:
+        return False
+    if variable.escaped_at or variable.id in it.hidden or variable.id in it.assigned or variable.id in it.written_state:
+        return False
+    name = variable.name or variable.bound
+    return bool(name) and not _FIXED.search(name) and not _is_in_layer(it, variable)
+
+
+def _is_in_layer(it: Interpreter, variable: Variable) -> bool:
+    """Whether a layer or model holds the variable: other rules say what Keras does with it."""
+    return any(
+        is_keras_family(owner.cls) and any(_is_cell_of(it, key, variable) for key in it.cells_of(owner.id))
+        for owner in it.objects.values()
+        if isinstance(owner, Instance)
+    )
+
+
+def _is_cell_of(it: Interpreter, key: Key, variable: Variable) -> bool:
+    held = it.store.get(key)
+    return held is not None and held.ref is variable
+
+
 def _in_train_step(frame: Frame) -> bool:
     return frame.function is not None and frame.function.name == "train_step" and frame.cls is not None
 
@@ -191,7 +245,7 @@ def _is_told_elsewhere(it: Interpreter, part: Value) -> bool:
         if note.event is LayerMadeInCall and part.node is not None:
             if note.node is part.node or any(frame.call_node is note.node for frame in _frames(part)):
                 return True
-    if part.ref.id in it.hidden_layers:
+    if part.ref.id in it.hidden:
         return True
     return part.serial in it.stored and not is_seen(it, part.ref.id)
 

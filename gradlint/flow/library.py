@@ -22,13 +22,14 @@ from gradlint.flow.judging import judge_call
 from gradlint.flow.layers import make_layer
 from gradlint.flow.lifecycle import note_constructor
 from gradlint.flow.members import is_layer_symbol
+from gradlint.flow.modules import import_by_name
 from gradlint.flow.objects import (
     Function,
     Items,
     LibraryObject,
 )
 from gradlint.flow.optimizers import is_optimizer_symbol, optimizer_by_name
-from gradlint.flow.options import kept_arguments, parser
+from gradlint.flow.options import define_flag, defines_flag, kept_arguments, parser, run_by_signature, run_main
 from gradlint.flow.precision import note_policy
 from gradlint.flow.python_calls import (
     absolute,
@@ -117,6 +118,8 @@ def call_symbol(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AS
             if found.how is not How.JOIN:
                 describe(it, symbol, arguments, found)
         return found
+    if defines_flag(symbol):
+        return define_flag(it, arguments, node)
     root = symbol.split(".", maxsplit=1)[0]
     if root == "builtins":
         if symbol.rpartition(".")[2] in _HANDS_ON and any(map(may_hold, arguments.every())):
@@ -326,6 +329,7 @@ SYMBOLS: dict[str, Handler] = {
     ),
     "keras.saving.register_keras_serializable": identity_decorator,
     "keras.utils.register_keras_serializable": identity_decorator,
+    "importlib.import_module": import_by_name,
     "functools.partial": partial_call,
     "functools.wraps": identity_decorator,
     "functools.lru_cache": caching_decorator,
@@ -386,6 +390,10 @@ SYMBOLS: dict[str, Handler] = {
     "types.MappingProxyType": same_value,
     "argparse.Namespace": namespace,
     "argparse.ArgumentParser": parser,
+    "absl.app.run": run_main,
+    "tf.app.run": run_main,
+    "fire.Fire": run_by_signature,
+    "typer.run": run_by_signature,
     "click.option": kept_arguments("click.option"),
     "click.argument": kept_arguments("click.argument"),
     "collections.Counter": lambda it, arguments, node: it.container("dict", Items((), None, exact=False), node),

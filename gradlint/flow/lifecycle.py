@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from gradlint.flow.accumulation import judge_accumulators, judge_repeated
 from gradlint.flow.arguments import name_called
 from gradlint.flow.descent import key_of
 from gradlint.flow.interpreter import Interpreter
-from gradlint.flow.members import may_be_part, some_variable
+from gradlint.flow.members import may_be_part, part_name, some_variable
 from gradlint.flow.objects import HeapObject, Layer, LibraryObject, Variable, VariableSet
 from gradlint.flow.optimizers import Pair, is_optimizer, measured_optimizer, settings_of, shown, unwrapped
 from gradlint.flow.scopes import Frame
@@ -27,6 +28,9 @@ from gradlint.flow.update_events import (
     VariablesMissing,
 )
 from gradlint.flow.values import How, Kind, Value, alternatives, lineage
+
+if TYPE_CHECKING:
+    from gradlint.flow.asking import Asked
 
 _ADVERSARY = re.compile(r"disc|critic|adversary", re.I)
 _STEP = re.compile(r"step|batch|update|iteration", re.I)
@@ -331,9 +335,26 @@ def note_missing(it: Interpreter, sources: Value, node: ast.AST, text: str) -> N
     asked = sources.ref if sources.kind is Kind.VARIABLES else getattr(sources.ref, "within", None)
     if it.expected or not isinstance(asked, VariableSet) or asked.unbuilt is None:
         return
+    steps = ((f"`{ast.unparse(asked.unbuilt)}` read here", asked.unbuilt),)
+    late = frozenset(each for each in asked.late if it.store.get((each, "<built>")) is not None)
+    if asked.late:
+        if late and asked.bounds is None:
+            names = "` and `".join(dict.fromkeys(part_name(it, asked.owner, each) for each in sorted(late)))
+            it.note(
+                VariablesMissing, node, text, names, certain=False, steps=steps,
+                holds=lambda: not any(_lists_later(each, late) for each in it.asked),
+            )  # fmt: skip
+        return
     owner = asked.owner
     built = isinstance(owner, HeapObject) and it.store.get((owner.id, "<built>")) is not None
-    if not built:
-        return
-    steps = ((f"`{ast.unparse(asked.unbuilt)}` read here", asked.unbuilt),)
-    it.note(VariablesMissing, node, text, certain=it.doubt == 0, steps=steps)
+    if built:
+        it.note(VariablesMissing, node, text, "", certain=it.doubt == 0, steps=steps)
+
+
+def _lists_later(asked: Asked, late: frozenset[int]) -> bool:
+    """Whether a gradient is asked for layers in a list that was read once they had variables."""
+    return any(
+        source.members & late and not (source.value.kind is Kind.VARIABLES and source.value.ref.late & late)
+        for source in asked.sources
+        if not source.within
+    )

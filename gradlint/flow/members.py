@@ -161,8 +161,11 @@ def variable_set(it: Interpreter, owner: Value, attribute: str, node: ast.AST) -
         if isinstance(held, HeapObject):
             it.sets_read.add(held.id)
         note_trainable_read(it, found)
-        if not open_members and isinstance(held, HeapObject) and has_no_variables(it, held, found):
-            made.unbuilt = node
+        if not open_members and isinstance(held, HeapObject):
+            if has_no_variables(it, held, found):
+                made.unbuilt = node
+            elif late := _without_variables_yet(it, held, found):
+                made.unbuilt, made.late = node, late
     value = it.fresh(Kind.VARIABLES, node, ref=made, label=attribute)
     if isinstance(held, Value):
         value.root = held.root if held.root is not None else held
@@ -198,6 +201,23 @@ def has_no_variables(it: Interpreter, owner: HeapObject, members: frozenset[int]
         elif each is not None and each is not owner:
             return False
     return waiting
+
+
+def _without_variables_yet(it: Interpreter, owner: HeapObject, members: frozenset[int]) -> frozenset[int]:
+    """The layers of a Keras model that surely have no variables yet, while others do."""
+    if owner.escaped_at is not None or not isinstance(owner, Instance) or not is_keras_family(owner.cls):
+        return frozenset()
+    if it.store.get((owner.id, "<built>")) is not None or owner.open_self:
+        return frozenset()
+    return frozenset(
+        member
+        for member in members
+        if isinstance(each := it.objects.get(member), Layer)
+        and it.store.get((member, "<built>")) is None
+        and may_be_part(each, owner)
+        and not (each.outputs is not None or each.open_parts or each.escaped_at is not None)
+        and not (each.symbol in _OF_UNKNOWN_CONTENTS or each.symbol.startswith("keras.applications."))
+    )
 
 
 _OF_UNKNOWN_CONTENTS = frozenset({"keras.models.Model", "keras.layers.Layer"})
@@ -284,6 +304,12 @@ def may_be_part(layer: Layer, owner: object) -> bool:
     if layer is owner or layer.part_of is not None or layer.parts:
         return False
     return not layer.symbol.rpartition(".")[2].startswith(_WEIGHTLESS)
+
+
+def part_name(it: Interpreter, owner: HeapObject | Value, part: int) -> str:
+    """What a layer inside a model is called."""
+    layer = it.layer_values.get(part)
+    return _name_of(it, owner, layer) if layer is not None and isinstance(owner, HeapObject) else "a layer"
 
 
 def _name_of(it: Interpreter, owner: HeapObject, layer: Value) -> str:

@@ -15,7 +15,7 @@ from gradlint.flow.container_methods import container_method, variables_method
 from gradlint.flow.dispatch import register
 from gradlint.flow.indexed_slices import note_access
 from gradlint.flow.interpreter import Interpreter
-from gradlint.flow.keras_methods import KERAS_METHODS, call_keras_method, inherited_init
+from gradlint.flow.keras_methods import KERAS_METHODS, call_keras_method, inherited_call, inherited_init
 from gradlint.flow.lifecycle import note_build
 from gradlint.flow.masks import note_weights_masked
 from gradlint.flow.members import is_keras_family
@@ -267,6 +267,8 @@ def _function_method(it: Interpreter, receiver: Value, name: str, arguments: Arg
         if inner.kind is Kind.INSTANCE and is_keras_family(inner.ref.cls) and name in KERAS_METHODS:
             if name in ("build", "train_step", "test_step"):
                 return it.plain(node)
+            if name in ("call", "__call__"):
+                return inherited_call(it, inner, arguments, node)
             return call_keras_method(it, inner, name, arguments, node)
         if name in ("__setattr__",) and len(arguments.positional) == 2 and inner.kind is Kind.INSTANCE:
             return setattr_call(it, Arguments((inner, *arguments.positional)), node)

@@ -108,6 +108,8 @@ class PartNotTrained(Seen):
 
     part: str
     trained: str
+    are_variables: bool
+    """Whether the part are variables that no layer holds."""
     done: ClassVar[str] = "trained here"
 
 

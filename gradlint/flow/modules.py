@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from gradlint.flow.arguments import Arguments
 from gradlint.flow.interpreter import Interpreter, OutOfFuel, in_module
 from gradlint.flow.names import bind_name
 from gradlint.flow.objects import Deferred, ImportedName, Module, Progress
@@ -166,8 +167,22 @@ def run_registering(it: Interpreter, path: str) -> None:
     is_asked = (
         it.is_program and importer is not None and (importer is it.entry or importer.path.endswith("__init__.py"))
     )
-    if is_asked and path.endswith(".py") and it.sources.registers(path):
+    if is_asked and path.endswith(".py") and it.sources.has_effects(path):
         run(it, module_of(it, path))
+
+
+def import_by_name(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+    """`importlib.import_module("app.losses")`, where the name is known and the module is the project's own."""
+    name, importer = arguments.get(0, "name"), it.module.module
+    path = None
+    if name is not None and name.kind is Kind.LITERAL and isinstance(name.ref, str) and importer is not None:
+        dotted = name.ref.lstrip(".")
+        if it.follows_imports and dotted:
+            path = it.sources.finder.module(dotted, len(name.ref) - len(dotted), importer.path)
+    if path is None:
+        return it.unknown(node, "a module whose name is computed", arguments.every())
+    run_registering(it, path)
+    return module_value(it, path, node)
 
 
 def run(it: Interpreter, module: Module) -> None:
@@ -215,11 +230,28 @@ def _can_wait(it: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef | as
         while isinstance(root, ast.Attribute | ast.Call):
             root = root.value if isinstance(root, ast.Attribute) else root.func
         inner = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if isinstance(inner, ast.Attribute) and inner.attr == "register":
+            return False  # of `functools.singledispatch`, whatever the module of the dispatcher holds
         if not isinstance(root, ast.Name) or not _changes_nothing(
             it, root.id, is_method=isinstance(inner, ast.Attribute)
         ):
             return False
-    return not (isinstance(node, ast.ClassDef) and node.keywords)
+    return not (isinstance(node, ast.ClassDef) and (node.keywords or _has_base_that_notes(it, node)))
+
+
+def _has_base_that_notes(it: Interpreter, node: ast.ClassDef) -> bool:
+    """Whether a base of the class, in this or an imported module, runs code for each class derived from it."""
+    for base in node.bases:
+        root = base
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        bound = it.store.get((it.frame.id, root.id)) if isinstance(root, ast.Name) else None
+        if bound is not None and isinstance(bound.ref, ImportedName | Deferred):
+            if it.sources.notes_subclasses(bound.ref.module.path):
+                return True
+        if bound is not None and isinstance(bound.ref, Module) and it.sources.notes_subclasses(bound.ref.path):
+            return True
+    return False
 
 
 def _changes_nothing(it: Interpreter, name: str, *, is_method: bool) -> bool:

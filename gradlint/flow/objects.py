@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from gradlint.flow.values import Value
 
 
+#: The cell of an object that holds the library model which its constructor made of it: functional or Sequential.
+FUNCTIONAL = "<functional>"
+
+
 @dataclass(eq=False, slots=True)
 class HeapObject:
     """Anything with identity. `escaped_at` is the clock at which opaque code got hold of it."""
@@ -54,7 +58,8 @@ class VariableSet(HeapObject):
     open_members: bool = False
     bounds: tuple[object, object, object] | None = None  # of a slice of it, or of another order
     frozen: frozenset[int] = frozenset()  # members that were not trainable when it was read
-    unbuilt: ast.AST | None = None  # where it was read, when there was no variable in it yet
+    unbuilt: ast.AST | None = None  # where it was read, when some layers had no variables yet
+    late: frozenset[int] = frozenset()  # of those: the layers, when others had variables already
     captured: int = 0  # the clock when it was read: what is frozen later is in it all the same
 
 

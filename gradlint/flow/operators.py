@@ -92,7 +92,7 @@ def binary(it: Interpreter, op: ast.operator, left: Value, right: Value, node: a
                 return it.container(owner.ref.type, repeated, node)
             return it.container(owner.ref.type, Items(it.items(owner).elements, None, exact=False), node)
     sign = _SIGN.get(type(op), "?")
-    if all(kind in (Kind.PLAIN, Kind.LITERAL, Kind.SYMBOL) for kind in kinds):
+    if all(value.kind in (Kind.PLAIN, Kind.LITERAL, Kind.SYMBOL) or _is_some_number(value) for value in (left, right)):
         made = it.operation(node, (left, right), label=sign, kind=Kind.PLAIN)
         made.operands = (left, right)
         describe_operator(left, right, sign, made)
@@ -152,6 +152,16 @@ def _side(node: ast.BinOp | ast.AugAssign, first: bool) -> ast.expr:
     if isinstance(node, ast.AugAssign):
         return node.target if first else node.value
     return node.left if first else node.right
+
+
+def _is_some_number(value: Value) -> bool:
+    """Whether a value is one of several numbers or arrays, depending on the way: a setting and its default."""
+    if value.how is not How.JOIN:
+        return False
+    ways = alternatives(value) or []
+    return bool(ways) and all(
+        way.kind is Kind.PLAIN or (way.kind is Kind.LITERAL and isinstance(way.ref, int | float)) for way in ways
+    )
 
 
 def _is_sequence(value: Value) -> bool:

@@ -1,4 +1,4 @@
-"""Options: what a program is told on its command line (argparse, click): the default, or something else."""
+"""Options: what a program is told on its command line (argparse, click, absl): the default, or something else."""
 
 from __future__ import annotations
 
@@ -59,6 +59,57 @@ def _namespace(it: Interpreter, options: Value, node: ast.AST) -> Value:
     return it.fresh(Kind.LIBRARY, node, ref=made)
 
 
+def is_flags(symbol: str) -> bool:
+    """Whether a symbol is the object that absl puts the flags of a program into."""
+    return symbol in ("absl.flags.FLAGS", "tf.flags.FLAGS", "tf.app.flags.FLAGS")
+
+
+def defines_flag(symbol: str) -> bool:
+    """Whether a symbol is a function of absl that defines a flag: `flags.DEFINE_string` and its likes."""
+    return ".flags.DEFINE_" in symbol and symbol.startswith(("absl.", "tf."))
+
+
+def define_flag(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+    """`flags.DEFINE_string("loss", "bce", ...)`: flags belong to the program; what is returned has them as `value`."""
+    name, default = arguments.get(0, "name"), arguments.get(1, "default")
+    if name is None or name.kind is not Kind.LITERAL or not isinstance(name.ref, str):
+        return it.plain(node)
+    value = it.flags[name.ref] = _value(it, name.ref, default if default is not None else NONE, node)
+    holder = LibraryObject(it.new_id(), "types.SimpleNamespace")
+    it.write_cell(holder, "value", value)
+    return it.fresh(Kind.LIBRARY, node, ref=holder)
+
+
+def run_main(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+    """`app.run(main)` of absl: `main` is called with the words of the command line that are no flags."""
+    main = arguments.get(0, "main")
+    if main is None or not isinstance(main.ref, Function):
+        return it.plain(node)
+    accepts = main.ref.node.args.args or main.ref.node.args.vararg
+    return it.call(main, Arguments((it.plain(node),) if accepts else ()), node)
+
+
+def run_by_signature(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+    """`fire.Fire(main)`, `typer.run(main)`: each parameter of `main` is its default or something else."""
+    main = arguments.get(0, "component") or arguments.get(0, "function")
+    if main is None or not isinstance(main.ref, Function):
+        return it.opaque_call(node, arguments.every(), "a command line that runs what it is given", getter=True)
+    function: Function = main.ref
+    spec = function.node.args
+    names = [each.arg for each in (*spec.posonlyargs, *spec.args)]
+    defaults = dict(zip(names[len(names) - len(function.defaults) :], function.defaults, strict=False))
+    defaults |= {
+        each.arg: default
+        for each, default in zip(spec.kwonlyargs, function.keyword_defaults, strict=False)
+        if default is not None
+    }
+    every = [*names, *(each.arg for each in spec.kwonlyargs)]
+    options = {
+        name: _value(it, name, defaults[name], node) if name in defaults else it.parameter(name, node) for name in every
+    }
+    return it.call(main, Arguments((), options), node)
+
+
 def kept_arguments(symbol: str) -> Callable[[Interpreter, Arguments, ast.AST], Value]:
     """A decorator of click: what it is given is looked at when it decorates a function."""
 
@@ -97,4 +148,6 @@ def _default(it: Interpreter, arguments: Arguments) -> Value:
 
 
 def _value(it: Interpreter, name: str, default: Value, node: ast.AST) -> Value:
-    return it.join([default, it.parameter(name, node)])
+    """The default, or what somebody says instead: a number, where the default is one."""
+    is_number = default.kind is Kind.LITERAL and type(default.ref) in (int, float)
+    return it.join([default, it.plain(node) if is_number else it.parameter(name, node)])

@@ -319,10 +319,21 @@ def nullcontext(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     return it.fresh(Kind.LIBRARY, node, ref=LibraryObject(it.new_id(), "contextlib.nullcontext", arguments.positional))
 
 
+#: A sequence of so many elements is gone through one by one.
+_MOST_FOLDED = 8
+
+
 def reduce_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     if len(arguments.positional) < 2:
         return it.unknown(node, "reduce over nothing", arguments.every())
     function, sequence, *start = arguments.positional
+    known = known_elements(it, sequence)
+    if known is not None and 0 < len(known) + len(start) <= _MOST_FOLDED:
+        state, *others = [*start, *known]
+        for each in others:
+            with in_turn(it):
+                state = it.call(function, Arguments((state, each)), node)
+        return state
     state = start[0] if start else element_of(it, sequence, node)
     for _ in range(2):
         element = element_of(it, sequence, node)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from gradlint.flow.arguments import Arguments
 from gradlint.flow.constants import describe_item, write_array
+from gradlint.flow.enumerations import is_enumeration, members_for
 from gradlint.flow.indexed_slices import note_access
 from gradlint.flow.instances import bind_method, class_attribute
 from gradlint.flow.interpreter import Interpreter
@@ -80,6 +81,8 @@ def get_item(it: Interpreter, base: Value, index: Value, node: ast.AST) -> Value
             return _dataset_element(it, base, node) if "data" in base.ref.symbol else it.part(base, node, item=True)
         case Kind.SYMBOL if base.ref == "sys.modules":
             return it.unknown(node, "a module looked up at run time")
+        case Kind.CLASS if is_enumeration(base.ref):
+            return members_for(it, base.ref, index, node, by_value=False)
         case Kind.SYMBOL | Kind.CLASS:
             return base  # `Box[int]` is Box
     return it.part(base, node, item=True)

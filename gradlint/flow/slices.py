@@ -254,6 +254,9 @@ def _is_only_written(it: Interpreter, name: str) -> bool:
             written = _written_by(statement.value)
             if isinstance(written, ast.Name) and written.id == name:
                 own |= {id(each) for each in ast.walk(statement)}
+    for each in ast.walk(function.node):
+        if isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == "len":
+            own |= {id(argument) for argument in each.args}  # asks how many there are, and reads none of them
     return all(
         id(each) in own or not isinstance(each.ctx, ast.Load)
         for each in ast.walk(function.node)

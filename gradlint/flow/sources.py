@@ -35,6 +35,10 @@ MOST_CONTENTS = 20_000_000
 _REGISTERS = re.compile(r"^(?:@[\w.]*(?:regist|add)|[\w.]*regist\w*\(|[A-Za-z_][\w.]*\[[^\]\n]+\] = )", re.M | re.I)
 
 
+#: The bases of a class; the names of classes.
+_BASES = re.compile(r"^class \w+\(([^)]+)\)", re.M)
+_CLASSES = re.compile(r"^class (\w+)", re.M)
+
 _IMPORTS = re.compile(
     r"^[ \t]*(?:from[ \t]+(?P<dots>\.*)(?P<module>[\w.]*)[ \t]+import[ \t]*(?:\((?P<many>[^)]*)\)|(?P<names>[^\n]*))"
     r"|import[ \t]+(?P<modules>[^\n]*))",
@@ -129,8 +133,21 @@ class Sources:
         known = self._registering.get(path)
         if known is None:
             text = self.text(path) or ""
-            known = self._registering[path] = _REGISTERS.search(text) is not None
+            known = _REGISTERS.search(text) is not None or self._has_registered_classes(path, text)
+            self._registering[path] = known
         return known
+
+    def _has_registered_classes(self, path: str, text: str) -> bool:
+        """Whether a class of the module has a base, in a module that it imports, which notes its subclasses."""
+        bases = {word for match in _BASES.finditer(text) for word in re.findall(r"\w+", match[1])}
+        return bool(bases) and any(
+            self.notes_subclasses(each) and not bases.isdisjoint(_CLASSES.findall(self.text(each) or ""))
+            for each in self.imports_of(path, text)
+        )
+
+    def notes_subclasses(self, path: str) -> bool:
+        """Whether a class of the module runs code for each class that is derived from it."""
+        return "def __init_subclass__" in (self.text(path) or "")
 
     def mentions(self, attribute: str, owner: str, path: str) -> bool:
         """Whether another file that knows the module, or the class, reads this attribute of something but `self`."""
@@ -181,10 +198,13 @@ class Sources:
         return known
 
     def has_effects(self, path: str) -> bool:
-        """Whether importing a package registers something, in its own file or in a module that it imports."""
+        """Whether importing a module registers something: in its own file, or for a package in what it imports."""
         known = self._effects.get(path)
         if known is None:
-            known = self.registers(path) or any(map(self.registers, self.imports_of(path)))
+            self._effects[path] = False  # for packages that import each other
+            known = self.registers(path) or (
+                os.path.basename(path) == "__init__.py" and any(map(self.has_effects, self.imports_of(path)))
+            )
             self._effects[path] = known
         return known
 

@@ -6,7 +6,7 @@ import ast
 
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.members import members_within
-from gradlint.flow.objects import Instance, Layer, SymbolicCall, Variable
+from gradlint.flow.objects import FUNCTIONAL, Instance, Layer, SymbolicCall, Variable
 from gradlint.flow.tracing import trainable_state
 from gradlint.flow.update_events import StatisticsMoved
 from gradlint.flow.values import Kind, Value, is_literal
@@ -18,7 +18,7 @@ _WITHOUT = ("VGG", "ConvNeXt")
 def note_statistics(it: Interpreter, model: Value, node: ast.AST) -> None:
     """`fit` of a functional model that calls a trainable part with `training=False`: Keras 3 lets `fit` win."""
     if isinstance(model.ref, Instance):
-        model = it.store.get((model.ref.id, "<functional>")) or model
+        model = it.store.get((model.ref.id, FUNCTIONAL)) or model
     if not it.keras_3 or it.expected or not isinstance(model.ref, Layer) or model.ref.outputs is None:
         return
     for call in _calls(it, model.ref.outputs):

@@ -140,7 +140,10 @@ def _dtype(effect: Effect, number: int, symbol: str, live: list[Value]) -> DType
 def plain_call(it: Interpreter, label: str, values: Sequence[Value], node: ast.AST) -> Value:
     """A call of Python or NumPy: numbers come out, gradients do not. `label` is a symbol or a method (`.numpy`)."""
     held = [value for value in values if value.kind is not Kind.SYMBOL]
-    return it.plain(node, held, Cause.LEFT_TENSORFLOW, label)
+    made = it.plain(node, held, Cause.LEFT_TENSORFLOW, label)
+    if label.startswith("math."):
+        made.operands = tuple(held)
+    return made
 
 
 _MADE_OF_NUMBERS = ("np.", "scipy.", "sklearn.", "math.", "pandas.", "cv2.", "PIL.", "array item")

@@ -10,6 +10,9 @@ from gradlint.flow.objects import Variable
 from gradlint.flow.values import Fill, How, Kind, Value
 from gradlint.knowledge.conventions import counts_steps
 
+#: A schedule is a formula of so many operations, one in another: `a + b * (1 + cos(pi * step / steps))`.
+_DEEPEST = 7
+
 
 def is_timed(it: Interpreter, value: Value, depth: int = 0) -> bool:
     """Whether a value depends on how many steps were taken: on a loop's number, or on a count."""
@@ -21,7 +24,7 @@ def is_timed(it: Interpreter, value: Value, depth: int = 0) -> bool:
         return True
     if value.how is How.JOIN and value.label == "loop" and value.kind in (Kind.LITERAL, Kind.PLAIN):
         return True
-    if depth > 4:
+    if depth > _DEEPEST:
         return False
     return any(is_timed(it, each, depth + 1) for each in (*value.operands, *value.inputs))
 

@@ -18,7 +18,7 @@ from gradlint.flow.scopes import Frame
 from gradlint.flow.store import Key
 from gradlint.flow.timing import is_timed
 from gradlint.flow.update_events import Freezing, FreezingIgnored, NumberTraced
-from gradlint.flow.values import Fill, How, Kind, Value, alternatives, constants, is_bare
+from gradlint.flow.values import Fill, How, Kind, Value, alternatives, constants, is_bare, lineage, recorded_or_dead
 
 _COUNTS_TRACES = re.compile(r"trac|compil|retrac|call", re.I)
 _NUMBERS = (int, float, bool)
@@ -200,7 +200,15 @@ def _is_read(it: Interpreter, name: str) -> bool:
 
 
 def _is_plain_number(value: Value) -> bool:
-    return value.kind is Kind.PLAIN and is_bare(value)
+    """Whether a value is a number of Python's, computed from such numbers alone, by the module `math` too."""
+    behind = lineage([value], 20, lambda each: recorded_or_dead(each) if not is_bare(each) else ())
+    return value.kind is Kind.PLAIN and all(
+        each.kind is Kind.SYMBOL
+        or is_bare(each)
+        or each.how is How.JOIN
+        or (each.kind is Kind.PLAIN and (each.label.startswith("math.") or bool(each.operands)))
+        for each in behind
+    )
 
 
 def note_callback_sets(it: Interpreter, name: str, value: Value, node: ast.AST) -> None:

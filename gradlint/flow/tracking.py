@@ -116,7 +116,7 @@ def _note_object(it: Interpreter, owner: Value, written: str, kept: Value, node:
 
 def _note_hidden(it: Interpreter, owner: Value, written: str, kept: Value, holder: str, node: ast.AST) -> None:
     hidden = _hidden_within(it, kept)
-    it.hidden_layers.update(hidden)
+    it.hidden.update(hidden)
     if hidden:
         it.note(
             LayerUntracked, node, written, holder, certain=False,
@@ -270,6 +270,7 @@ def note_lambda(it: Interpreter, layer: Value, function: Value, node: ast.AST) -
                 captured[each.id] = members
     if captured:
         every = [member for members in captured.values() for member in members]
+        it.hidden.update(every)
         it.note(
             LambdaCaptured, node, "` and `".join(captured), certain=False,
             holds=lambda: not any(is_seen(it, each) or each in it.assigned for each in every),

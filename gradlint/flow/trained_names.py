@@ -40,6 +40,21 @@ def is_test(path: str) -> bool:
     return name.startswith("test_") or name.endswith("_test.py")
 
 
+def _uses(node: ast.AST, names: set[str]) -> bool:
+    """Whether one of the names is read anywhere in it."""
+    return any(isinstance(each, ast.Name) and each.id in names for each in ast.walk(node))
+
+
+def _functions_that_use(names: set[str], tree: ast.Module) -> set[str]:
+    """The functions of a module that use one of these names, or a function that does."""
+    waiting = [each for each in tree.body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)]
+    found: set[str] = set()
+    while users := [each for each in waiting if _uses(each, names | found)]:
+        found |= {each.name for each in users}
+        waiting = [each for each in waiting if each not in users]
+    return found
+
+
 class TrainedNames:
     """Asks the sources of one run. Answers are kept by module and distance."""
 
@@ -83,13 +98,11 @@ class TrainedNames:
         if self._finder.parents(path) or not self.leads_by_imports(path, source.file.text):
             return False
         names = set(self.of_imports(source, path))
+        if not names:
+            return False
+        names |= _functions_that_use(names, source.tree)
         passive = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
-        return bool(names) and any(
-            isinstance(each, ast.Name) and each.id in names
-            for statement in source.tree.body
-            if not isinstance(statement, passive)
-            for each in ast.walk(statement)
-        )
+        return any(_uses(statement, names) for statement in source.tree.body if not isinstance(statement, passive))
 
     def of_imports(self, source: Source, path: str, far: int = FAR) -> list[str]:
         """The names that a file imports and through which a gradient can be asked."""

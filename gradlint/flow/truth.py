@@ -6,14 +6,17 @@ import ast
 import re
 
 from gradlint.flow.attributes import has_attribute
+from gradlint.flow.enumerations import same_member
 from gradlint.flow.indexed_slices import is_indexed
+from gradlint.flow.instances import class_attribute
 from gradlint.flow.interpreter import Interpreter
-from gradlint.flow.objects import Container, Instance
+from gradlint.flow.objects import Class, Container, Instance
 from gradlint.flow.operators import compare_numbers, is_inside
 from gradlint.flow.scopes import Frame
 from gradlint.flow.store import Key
 from gradlint.flow.values import How, Kind, Value, is_literal
 from gradlint.flow.weight_names import is_never_in_name, is_never_tf_variable
+from gradlint.knowledge.effects import effect_of
 
 
 def truth_of(it: Interpreter, node: ast.expr) -> bool | None:
@@ -33,11 +36,29 @@ def truth_of(it: Interpreter, node: ast.expr) -> bool | None:
         return None
     if value.kind is Kind.LITERAL and value.how is How.FRESH:
         return bool(value.ref)
+    if _is_always_true(it, value):
+        return True
     if isinstance(node, ast.Call) and is_isinstance(it, node):
         return _isinstance(it, node)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "hasattr":
         return _hasattr(it, node)
     return None
+
+
+def _is_always_true(it: Interpreter, value: Value) -> bool:
+    """Whether Python takes this object for true: a function, a class, a layer, anything without a length of its own."""
+    if value.how is How.JOIN:
+        return False
+    match value.kind:
+        case Kind.FUNCTION | Kind.CLASS | Kind.LAYER:
+            return True
+        case Kind.SYMBOL:
+            return effect_of(value.ref) is not None
+        case Kind.INSTANCE:
+            cls: Class = value.ref.cls
+            has_own = any(class_attribute(it, cls, name) is not None for name in ("__len__", "__bool__"))
+            return not (cls.open_base or cls.families or has_own)
+    return False
 
 
 def _hasattr(it: Interpreter, node: ast.Call) -> bool | None:
@@ -74,6 +95,9 @@ def _compared(it: Interpreter, node: ast.Compare) -> bool | None:
         else:
             found = False
         return found if found is None or isinstance(op, ast.Is) else not found
+    same = same_member(left, right) if isinstance(op, ast.Is | ast.IsNot | ast.Eq | ast.NotEq) else None
+    if same is not None:
+        return same == isinstance(op, ast.Is | ast.Eq)
     if isinstance(op, ast.In | ast.NotIn):
         if is_never_in_name(it, left, right, node):
             return isinstance(op, ast.NotIn)

@@ -288,6 +288,8 @@ class VariablesMissing(Seen):
     """A list of variables is empty, because the model is not built yet or a filter passes none."""
 
     variables: str
+    left_out: str
+    """The layers whose variables are missing, when the list has others; else it is empty."""
     done: ClassVar[str] = "used here"
 
 

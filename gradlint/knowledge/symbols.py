@@ -52,7 +52,7 @@ KNOWN_ROOTS = frozenset(
     "tf keras np math random time os sys logging json re collections functools itertools typing "
     "typing_extensions dataclasses contextlib abc copy operator warnings pathlib enum argparse "
     "scipy pandas matplotlib sklearn tqdm PIL cv2 absl seaborn datetime string inspect types "
-    "shutil glob pickle csv gc threading unittest pytest builtins __future__ six click".split()
+    "shutil glob pickle csv gc threading unittest pytest builtins __future__ six click fire typer importlib".split()
 )
 
 #: Of those, the ones whose results are plain numbers, arrays and strings.

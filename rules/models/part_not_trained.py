@@ -1,8 +1,9 @@
 """A training step leaves a part of the model out.
 
 ## What it does
-Finds a training step that computes its loss from several parts (encoder and decoder, body and head) and updates the
-variables of some of them, while nothing in the program trains, freezes, loads or assigns the others.
+Finds a training step that computes its loss from several parts (encoder and decoder, body and head, a loss with a
+variable of its own) and updates the variables of some of them, while nothing in the program trains, freezes, loads or
+assigns the others.
 
 ## Why it matters
 The part that is left out stays as it was initialised, and the loss goes down all the same.
@@ -41,10 +42,15 @@ from gradlint.verdicts import Verdict
 
 @rule("GL611", "part-not-trained", Severity.WARNING, since="0.1.0")
 def part_not_trained(seen: PartNotTrained) -> Finding:
+    is_or_are = "are" if "` and `" in seen.part else "is"
+    if seen.are_variables:
+        instead = f"add `{seen.part}` to the variables of the step, or make it with `trainable=False`"
+    else:
+        instead = f"update the variables of `{seen.part}` as well, or freeze it by `{seen.part}.trainable = False`"
     return Finding(
         seen.place,
-        f"`{seen.part}` is never trained: the loss depends on it, and the step updates `{seen.trained}` alone",
-        instead=f"update the variables of `{seen.part}` as well, or freeze it by `{seen.part}.trainable = False`",
+        f"`{seen.part}` {is_or_are} never trained: the loss depends on it, and the step updates `{seen.trained}` alone",
+        instead=instead,
         trace=seen.trace,
         verdict=Verdict.NEVER_UPDATED,
         variables=(seen.part,),

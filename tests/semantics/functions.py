@@ -255,3 +255,42 @@ def power(value, n):
 with tf.GradientTape() as tape:
     loss = power(w, 2)
 tape.gradient(loss, w)
+
+# %% reduce over functions: the second one cuts
+def through(value, steps):
+    return functools.reduce(lambda each, step: step(each), steps, value)  # cut: non-differentiable
+
+
+with tf.GradientTape() as tape:
+    loss = through(w, [tf.sin, tf.round, lambda v: v * x])
+tape.gradient(loss, w)
+
+# %% reduce over functions
+def through(value, steps):
+    return functools.reduce(lambda each, step: step(each), steps, value)
+
+
+with tf.GradientTape() as tape:
+    loss = through(w, [tf.sin, tf.cos, lambda v: v * x])
+tape.gradient(loss, w)
+
+# %% a function that is given is used, where one may be
+def loss_of(value, after=None):
+    value = after(value) if after else value  # cut: non-differentiable
+    return value * x
+
+
+with tf.GradientTape() as tape:
+    loss = loss_of(w, tf.round)
+tape.gradient(loss, w)
+
+# %% a function that is not given
+def loss_of(value, after=None):
+    if after:
+        value = after(value)
+    return value * x
+
+
+with tf.GradientTape() as tape:
+    loss = loss_of(w)
+tape.gradient(loss, w)

@@ -240,3 +240,42 @@ layer.trainable = False
 with tf.GradientTape() as tape:
     loss = tf.reduce_sum(layer(x))
 tape.gradient(loss, layer.kernel.value)
+
+# %% subclass of Sequential that hands its layers on
+class Net(keras.Sequential):
+    def __init__(self, units):
+        super().__init__([keras.Input((3,)), keras.layers.Dense(units)])
+
+
+net = Net(1)
+with tf.GradientTape() as tape:
+    loss = tf.reduce_mean((tf.round(net(x)) - y) ** 2)  # cut: non-differentiable
+tape.gradient(loss, net.trainable_variables)
+
+# %% subclass of Sequential that adds its layers
+class Net(keras.Sequential):
+    def __init__(self):
+        super().__init__()
+        self.add(keras.Input((3,)))
+        self.add(keras.layers.Dense(2, activation="tanh"))
+        self.add(keras.layers.Dense(1))
+
+
+net = Net()
+with tf.GradientTape() as tape:
+    loss = tf.reduce_mean((net(x) - y) ** 2)
+tape.gradient(loss, net.trainable_variables)
+
+# %% subclass of Sequential whose call rounds what its layers compute
+class Net(keras.Sequential):
+    def __init__(self):
+        super().__init__([keras.Input((3,)), keras.layers.Dense(1)])
+
+    def call(self, inputs, training=None, mask=None):
+        return tf.round(super().call(inputs, training=training, mask=mask))  # cut: non-differentiable
+
+
+net = Net()
+with tf.GradientTape() as tape:
+    loss = tf.reduce_mean((net(x) - y) ** 2)
+tape.gradient(loss, net.trainable_variables)

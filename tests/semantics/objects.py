@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import enum
 import functools
 
 import tensorflow as tf
@@ -257,3 +258,45 @@ loss = net(x)  # cut: outside-tape
 with tf.GradientTape() as tape:
     pass
 tape.gradient(loss, w)
+
+# %% a member of an enumeration that is a partial, called
+class Loss(enum.Enum):
+    HARD = functools.partial(lambda value: tf.round(value) * x)  # cut: non-differentiable
+    SOFT = functools.partial(lambda value: value * x)
+
+    def __call__(self, value):
+        return self.value(value)
+
+
+with tf.GradientTape() as tape:
+    loss = Loss.HARD(w)
+tape.gradient(loss, w)
+
+# %% a function in an enumeration is a method of its members
+class Loss(enum.Enum):
+    HARD = "hard"
+    SOFT = "soft"
+
+    def compute(self, value):
+        if self is Loss.HARD:
+            return tf.round(value) * x
+        return value * x
+
+
+with tf.GradientTape() as tape:
+    loss = Loss("soft").compute(w)
+tape.gradient(loss, w)
+
+# %% an object with a length of its own may be false
+class Steps:
+    def __init__(self, steps):
+        self.steps = steps
+
+    def __len__(self):
+        return len(self.steps)
+
+
+steps = Steps([])
+with tf.GradientTape() as tape:
+    loss = tf.round(w) * x if steps else w * x
+tape.gradient(loss, w)  # undecided: flows
