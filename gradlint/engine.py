@@ -7,11 +7,9 @@ together with those of all files of a run, and applies suppressions. Runs over m
 
 from __future__ import annotations
 
-import gc
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -29,6 +27,7 @@ from gradlint.flow.project import Project
 from gradlint.flow.sources import Source
 from gradlint.flow_report import GradientDecision
 from gradlint.gate import passes_gate
+from gradlint.process_wide import without_garbage_collection
 from gradlint.rule import Finding, Place, Rule, Step, all_rules
 from gradlint.run_rules import internal_error, stamped, syntax_error, too_deep, unreadable
 from gradlint.selection import selected_codes
@@ -144,7 +143,7 @@ def _in_cell(cell: int, error: SyntaxError, filename: str) -> Finding:
 
 def _judge(file: InputFile, settings: Settings, project: Project, broken: Sequence[Finding]) -> Judged:
     selected = selected_codes(settings.select, settings.ignore)
-    with _without_garbage_collection():
+    with without_garbage_collection:
         complaint, source = _parsed(file, project)
         if source is None:
             assert complaint is not None
@@ -317,15 +316,3 @@ def shown_rows(place: Place) -> list[int | None]:
     if len(rows) <= EXCERPT_ROWS:
         return list(rows)
     return [*rows[:2], None, rows[-1]]
-
-
-@contextmanager
-def _without_garbage_collection() -> Iterator[None]:
-    """Trees and values are many and live until the file is done: looking for garbage among them is wasted."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
