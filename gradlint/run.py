@@ -24,6 +24,7 @@ from gradlint.files.discovery import SUFFIXES, Discovered, discover
 from gradlint.files.documents import SUFFIXES as DOCUMENT_SUFFIXES
 from gradlint.flow.project import Project
 from gradlint.merging import FileResult, merged
+from gradlint.own_rules import load_rule_files, rule_files
 from gradlint.rule import all_rules
 from gradlint.run_rules import internal_error, unreadable
 from gradlint.selection import selected_codes
@@ -62,7 +63,7 @@ def check_found(
     results = check_files(found.files, settings, jobs, advance, standard_input, executor)
     for folder in found.unreadable:
         finding = unreadable(folder.reason, folder.path)
-        if finding.code in selected_codes(settings.select, settings.ignore):
+        if finding.code in selected_codes(settings.select, settings.ignore, rule_files(settings)):
             results.append(FileResult(folder.path, (finding,)))
     return sorted(results, key=lambda result: result.filename)
 
@@ -83,6 +84,7 @@ def check_files(
     executor: Executor | None = None,
 ) -> list[FileResult]:
     """Judge the files, in the order given, and standard input under a name."""
+    load_rule_files(rule_files(settings))
     all_rules()  # before any fork: once for all processes
     if jobs is None:
         jobs = (os.cpu_count() or 1) if len(files) >= MANY_FILES else 1
