@@ -107,7 +107,7 @@ def _settings_of(file: str, data: bytes) -> Settings | None:
             near = get_close_matches(key, known, 1)
             raise complaints.about(key, "no such setting" + (f'; did you mean "{near[0]}"?' if near else ""), key=key)
     values: dict[str, Any] = {key: _strings(key, table[key], complaints) for key in _LISTS if key in table}
-    load_rule_files(str(Path(file).parent / path) for path in values.get("rules", ()))
+    _load_rules(Path(file).parent, values.get("rules", ()), complaints)
     for key in ("select", "ignore"):
         for word in values.get(key, ()):
             _check_rule(key, word, complaints)
@@ -140,6 +140,14 @@ def _strings(key: str, value: object, complaints: _Complaints) -> tuple[str, ...
         if not isinstance(item, str):
             raise complaints.about(str(item), f"expected a string, got {item!r}", key=key)
     return tuple(value)
+
+
+def _load_rules(root: Path, paths: Sequence[str], complaints: _Complaints) -> None:
+    """Before words that name rules are looked at: they may name these."""
+    for path in paths:
+        if not (root / path).exists():
+            raise complaints.about(path, f"{path}: no such file", key="rules")
+    load_rule_files(str(root / path) for path in paths)
 
 
 def _check_rule(key: str, word: str, complaints: _Complaints) -> None:

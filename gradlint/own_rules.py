@@ -157,9 +157,9 @@ def _stamp(file: str) -> tuple[int, int]:
     try:
         found = os.stat(file)
     except (OSError, ValueError) as error:
-        raise RunError(f"rules: {_shown(file)}: {_reason(error)}") from error
+        raise RunError(f"{_shown(file)}: {_reason(error)}") from error
     if os.path.isdir(file):
-        raise RunError(f"rules: {_shown(file)}: is a folder; name the files in it")
+        raise RunError(f"{_shown(file)}: is a folder; name the files in it")
     return found.st_mtime_ns, found.st_size
 
 
@@ -168,7 +168,7 @@ def _rules_in(file: str) -> tuple[Rule, ...]:
         with open(file, "rb") as opened:
             data = opened.read()
     except OSError as error:
-        raise RunError(f"rules: {_shown(file)}: {_reason(error)}") from error
+        raise RunError(f"{_shown(file)}: {_reason(error)}") from error
     # A name that nothing else has: rule files are not importable, and two may be called alike.
     name = f"_gradlint_rule_file_{hashlib.sha256(os.fsencode(file)).hexdigest()[:16]}"
     module = ModuleType(name)
