@@ -213,6 +213,12 @@ def test_threads_find_the_same_as_often_as_they_are_asked(project: Run) -> None:
         assert pool.submit(abs, -3).result() == 3
 
 
+def test_threads_find_in_many_programs_what_one_thread_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    with ThreadPoolExecutor(6) as pool:
+        assert check_paths(FIXTURES[:150], executor=pool) == check_paths(FIXTURES[:150])
+
+
 def test_an_executor_of_ones_own_needs_nothing_but_submit(project: Run) -> None:
     executor = AtOnce()
 
