@@ -26,7 +26,7 @@ from gradlint.deep_stack import on_deep_stack  # noqa: E402
 from gradlint.engine import judge_file, project_for  # noqa: E402
 from gradlint.files.modules import ModuleFinder  # noqa: E402
 from gradlint.flow.project import Project  # noqa: E402
-from gradlint.rule import all_rules  # noqa: E402
+from gradlint.rule import rules_of_gradlint  # noqa: E402
 
 BUDGET = 1.25
 _CHUNK = 25
@@ -47,7 +47,7 @@ def main() -> int:
     options = _options()
     if options.memory:
         return _print_peak(options.memory)
-    all_rules()
+    rules_of_gradlint()
     total = [0.0, 0.0]
     chosen = list(packages(cache_folder(options.cache), options.only))
     for package in chosen:

@@ -28,7 +28,7 @@ from gradlint.config import Settings  # noqa: E402
 from gradlint.deep_stack import on_deep_stack  # noqa: E402
 from gradlint.engine import judge_bytes, judge_file, project_for  # noqa: E402
 from gradlint.gate import passes_gate  # noqa: E402
-from gradlint.rule import all_rules  # noqa: E402
+from gradlint.rule import rules_of_gradlint  # noqa: E402
 
 ALL_FILES_BUDGET = 1.6
 TAPE_FILES_BUDGET = 3.0
@@ -59,7 +59,7 @@ def main() -> int:
     contents = {path: path.read_bytes() for path in paths}
     parsed = [path for path, data in contents.items() if passes_gate(data) and _libcst_can_parse(data)]
     with_tapes = [path for path in parsed if b"GradientTape(" in contents[path]]
-    all_rules()
+    rules_of_gradlint()
     stopped = [path for path, data in contents.items() if not passes_gate(data) and not _is_judged(path)]
     print(f"{len(paths)} files; garbage collector {'on' if gc.isenabled() else 'off'}; Python {sys.version.split()[0]}")
     rows = [

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from gradlint.errors import RunError
+from gradlint.own_rules import load_rule_files
 from gradlint.selection import check_selector
 
-_LISTS = ("select", "ignore", "exclude", "src", "differentiable", "nondifferentiable")
+_LISTS = ("select", "ignore", "exclude", "src", "differentiable", "nondifferentiable", "rules")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,8 @@ class Settings:
     """Dotted names of functions to trust: a gradient flows through them."""
     nondifferentiable: tuple[str, ...] = ()
     """Dotted names of functions that no gradient flows through."""
+    rules: tuple[str, ...] = ()
+    """Files with rules of the project's own, seen from `root`."""
     include_docs: bool = False
     """Whether code in Markdown, reStructuredText and docstrings is judged too: `--include-docs`."""
 
@@ -104,6 +107,7 @@ def _settings_of(file: str, data: bytes) -> Settings | None:
             near = get_close_matches(key, known, 1)
             raise complaints.about(key, "no such setting" + (f'; did you mean "{near[0]}"?' if near else ""), key=key)
     values: dict[str, Any] = {key: _strings(key, table[key], complaints) for key in _LISTS if key in table}
+    _load_rules(Path(file).parent, values.get("rules", ()), complaints)
     for key in ("select", "ignore"):
         for word in values.get(key, ()):
             _check_rule(key, word, complaints)
@@ -136,6 +140,14 @@ def _strings(key: str, value: object, complaints: _Complaints) -> tuple[str, ...
         if not isinstance(item, str):
             raise complaints.about(str(item), f"expected a string, got {item!r}", key=key)
     return tuple(value)
+
+
+def _load_rules(root: Path, paths: Sequence[str], complaints: _Complaints) -> None:
+    """Before words that name rules are looked at: they may name these."""
+    for path in paths:
+        if not (root / path).exists():
+            raise complaints.about(path, f"{path}: no such file", key="rules")
+    load_rule_files(str(root / path) for path in paths)
 
 
 def _check_rule(key: str, word: str, complaints: _Complaints) -> None:

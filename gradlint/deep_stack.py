@@ -6,10 +6,11 @@ run where they are. Recursion limit and default stack size are put back before t
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Callable
 from typing import Generic, ParamSpec, TypeVar
+
+from gradlint.process_wide import recursion_limit
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -21,6 +22,7 @@ _SIZES = (256 << 20, 64 << 20, 16 << 20)
 _BYTES_PER_LEVEL = 4096
 
 _here = threading.local()
+_starting = threading.Lock()
 
 
 class _Call(Generic[T]):
@@ -31,16 +33,13 @@ class _Call(Generic[T]):
         self.result: list[T] = []
         self.error: BaseException | None = None
 
-    def run(self, recursion_limit: int) -> None:
+    def run(self, levels: int) -> None:
         _here.deep = True
-        before = sys.getrecursionlimit()
-        sys.setrecursionlimit(max(before, recursion_limit))
         try:
-            self.result.append(self.function())
+            with recursion_limit(levels):
+                self.result.append(self.function())
         except BaseException as error:  # handed to the caller below, whatever it is
             self.error = error
-        finally:
-            sys.setrecursionlimit(before)
 
 
 def on_deep_stack(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -56,18 +55,19 @@ def on_deep_stack(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -
 
 def _start(call: _Call[T]) -> threading.Thread:
     """The started thread, with the largest stack that the system grants."""
-    before = threading.stack_size()
     for size in _SIZES:
         # A daemon, so that Ctrl-C ends the program without waiting for the file at hand.
         thread = threading.Thread(
             target=call.run, args=(size // _BYTES_PER_LEVEL,), name="gradlint deep stack", daemon=True
         )
         try:
-            threading.stack_size(size)
-            thread.start()
+            with _starting:  # one at a time: the size is that of all threads that are started
+                before = threading.stack_size(size)
+                try:
+                    thread.start()
+                finally:
+                    threading.stack_size(before)
         except (RuntimeError, ValueError):
             continue
-        finally:
-            threading.stack_size(before)
         return thread
     raise MemoryError("no thread can be started, not even with a stack of 16 MB")

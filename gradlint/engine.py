@@ -7,13 +7,10 @@ together with those of all files of a run, and applies suppressions. Runs over m
 
 from __future__ import annotations
 
-import gc
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from pathlib import Path
 
 from gradlint.config import Settings
@@ -29,8 +26,10 @@ from gradlint.flow.project import Project
 from gradlint.flow.sources import Source
 from gradlint.flow_report import GradientDecision
 from gradlint.gate import passes_gate
-from gradlint.rule import Finding, Place, Rule, Step, all_rules
-from gradlint.run_rules import internal_error, stamped, syntax_error, too_deep, unreadable
+from gradlint.own_rules import load_rule_files, rule_files, rules_under
+from gradlint.process_wide import without_garbage_collection
+from gradlint.rule import Finding, Place, Rule, Step, kept_while_rules_stay
+from gradlint.run_rules import internal_error, rule_failed, stamped, syntax_error, too_deep, unreadable
 from gradlint.selection import selected_codes
 from gradlint.suppress import Suppressions, joined, may_hold_suppressions, read_suppressions
 
@@ -54,7 +53,12 @@ class Judged:
 
 
 def project_for(settings: Settings) -> Project:
-    """The project of a run under these settings, nothing of it read yet."""
+    """The project of a run under these settings, nothing of it read yet; rules that they name by file are known then.
+
+    Raises:
+        RunError: such a rule cannot be loaded.
+    """
+    load_rule_files(rule_files(settings))
     return Project.found_by(ModuleFinder(str(settings.root), settings.src))
 
 
@@ -89,7 +93,7 @@ def judge_bytes(data: bytes, filename: str, settings: Settings, project: Project
             file = script_of(decode(data, filename))
     except UnreadableText as error:
         finding = unreadable(error.message, filename, error.place, error.instead)
-        selected = selected_codes(settings.select, settings.ignore)
+        selected = selected_codes(settings.select, settings.ignore, rule_files(settings))
         return Judged(filename, (finding,) if finding.code in selected else ())
     parts: list[Judged] = []
     if not filename.endswith(DOCUMENT_SUFFIXES):
@@ -144,8 +148,9 @@ def _in_cell(cell: int, error: SyntaxError, filename: str) -> Finding:
 
 
 def _judge(file: InputFile, settings: Settings, project: Project, broken: Sequence[Finding]) -> Judged:
-    selected = selected_codes(settings.select, settings.ignore)
-    with _without_garbage_collection():
+    own = rule_files(settings)
+    selected = selected_codes(settings.select, settings.ignore, own)
+    with without_garbage_collection:
         complaint, source = _parsed(file, project)
         if source is None:
             assert complaint is not None
@@ -157,7 +162,7 @@ def _judge(file: InputFile, settings: Settings, project: Project, broken: Sequen
         except Exception as error:
             flow, complaint = FlowResult(), internal_error("the flow analysis", error, file.filename)
         files = _Files(file, source, flow.sources)
-        found = [files.placed(finding) for finding in _apply_rules(flow, file.filename, selected)]
+        found = [files.placed(finding) for finding in _apply_rules(flow, file.filename, selected, own)]
         found += [*broken, complaint] if complaint is not None else broken
         findings = _distinct([finding for finding in found if finding.code in selected])
         decisions = tuple(files.decision(each) for each in flow.decisions)
@@ -258,18 +263,20 @@ def _shown(filename: str, *, absolute: bool) -> str:
     return os.path.relpath(path) if inside and not absolute else path
 
 
-def _apply_rules(flow: FlowResult, filename: str, selected: frozenset[str]) -> Iterator[Finding]:
-    takers = _rules_by_event(selected)
-    for event in flow.events:
+def _apply_rules(flow: FlowResult, filename: str, selected: frozenset[str], own: tuple[str, ...]) -> Iterator[Finding]:
+    takers = _rules_by_event(selected, own)
+    events: Sequence[object] = [*flow.events, *flow.decisions] if GradientDecision in takers else flow.events
+    for event in events:
         for rule in takers.get(type(event), ()):
             assert rule.decide is not None
             try:
                 finding = rule.decide(event)
-            except Exception as error:
-                yield internal_error(f"the rule {rule.code} ({rule.name})", error, filename)
-                continue
+                if finding is not None:
+                    finding = stamped(rule, _explained(finding, event), filename)
+            except (Exception, SystemExit) as error:
+                finding = rule_failed(rule, error, filename)
             if finding is not None:
-                yield stamped(rule, _explained(finding, event), filename)
+                yield finding
 
 
 def _explained(finding: Finding, event: object) -> Finding:
@@ -284,10 +291,10 @@ def _explained(finding: Finding, event: object) -> Finding:
     )
 
 
-@lru_cache(maxsize=8)
-def _rules_by_event(selected: frozenset[str]) -> dict[type, list[Rule]]:
+@kept_while_rules_stay
+def _rules_by_event(selected: frozenset[str], own: tuple[str, ...]) -> dict[type, list[Rule]]:
     takers: dict[type, list[Rule]] = {}
-    for rule in all_rules():
+    for rule in rules_under(own):
         if rule.event is not None and rule.code in selected:
             takers.setdefault(rule.event, []).append(rule)
     return takers
@@ -318,15 +325,3 @@ def shown_rows(place: Place) -> list[int | None]:
     if len(rows) <= EXCERPT_ROWS:
         return list(rows)
     return [*rows[:2], None, rows[-1]]
-
-
-@contextmanager
-def _without_garbage_collection() -> Iterator[None]:
-    """Trees and values are many and live until the file is done: looking for garbage among them is wasted."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()

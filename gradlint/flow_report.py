@@ -31,7 +31,7 @@ class SourceDecision:
 
 @dataclass(frozen=True, slots=True)
 class GradientDecision:
-    """One gradient call.
+    """One gradient call, and what was decided of each of its sources.
 
     `asked` is one of `gradient`, `jacobian`, `batch_jacobian`, `jvp`, `gradients`, `minimize`, `fit`.
     """

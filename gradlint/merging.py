@@ -16,6 +16,7 @@ from pathlib import Path
 from gradlint.config import Settings
 from gradlint.engine import Judged, judge_bytes, judge_file, project_for
 from gradlint.flow_report import GradientDecision
+from gradlint.own_rules import rule_files
 from gradlint.rule import Finding, Severity, Step
 from gradlint.selection import selected_codes
 from gradlint.suppress import Suppressions, apply_suppressions, is_silenced
@@ -59,7 +60,7 @@ class _Merging:
         self._judged = judged
         self._others = others
         self._settings = settings
-        self._selected = selected_codes(settings.select, settings.ignore)
+        self._selected = selected_codes(settings.select, settings.ignore, rule_files(settings))
         self._names = {os.path.abspath(each.filename): each.filename for each in judged}
         self._excerpts: dict[tuple[str, int, int], str] = {}
         self._comments: dict[str, Suppressions] = {}

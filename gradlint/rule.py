@@ -3,6 +3,7 @@
 A rule is one file under `rules/`: its docstring is its page, its one function decides and words.
 The type of the function's only parameter is the event that it subscribes to; `engine.py` hands
 each event of `flow/` to the rules that take its type. No list of rules is kept by hand anywhere.
+Rules of one's own are written the same way; `own_rules.py` finds them.
 """
 
 from __future__ import annotations
@@ -11,12 +12,15 @@ import importlib
 import inspect
 import pkgutil
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import cache
+from functools import cache, lru_cache
 
 from gradlint.verdicts import Cause, Confirmation, Origin, Verdict
+
+P = typing.ParamSpec("P")
+T = typing.TypeVar("T")
 
 
 class Severity(Enum):
@@ -91,6 +95,15 @@ class Rule:
     page: str = field(repr=False)
     event: type | None
     decide: Callable[[typing.Any], Finding | None] | None = field(repr=False)
+    module: str = field(default="", repr=False)
+    """The module that it was written in."""
+    file: str = field(default="", repr=False)
+    """Of a rule that the settings name by its file: that file. Such a rule holds for these settings alone."""
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is not one of gradlint's."""
+        return not self.module.startswith("gradlint.")
 
     @property
     def summary(self) -> str:
@@ -98,17 +111,18 @@ class Rule:
         return self.page.strip().splitlines()[0]
 
 
-_REGISTERED: dict[str, Rule] = {}
+#: By module, in the order written. A rule counts when its module is one of gradlint's, or was loaded by `own_rules.py`.
+_written: dict[str, list[Rule]] = {}
 
 
 def rule(
     code: str, name: str, severity: Severity, since: str
 ) -> Callable[[Callable[[typing.Any], Finding | None]], Callable[[typing.Any], Finding | None]]:
-    """Register the decorated function as the rule `code`.
+    """Make the decorated function the rule `code`; its module's docstring is the page.
 
     Raises:
-        ValueError: the code or the name is taken, or the function does not take exactly one
-            annotated parameter.
+        ValueError: the code or the name is taken in this module, or the function does not take exactly one annotated
+            parameter.
     """
 
     def register(decide: Callable[[typing.Any], Finding | None]) -> Callable[[typing.Any], Finding | None]:
@@ -117,33 +131,88 @@ def rule(
         if len(hints) != 1:
             raise ValueError(f"{code}: a rule takes one annotated event, got {sorted(hints)}")
         page = inspect.getdoc(inspect.getmodule(decide)) or ""
-        _add(Rule(code, name, severity, since, page, next(iter(hints.values())), decide))
+        _add(Rule(code, name, severity, since, page, next(iter(hints.values())), decide, decide.__module__))
         return decide
 
     return register
 
 
+def register_run_rule(code: str, name: str, severity: Severity, since: str, page: str) -> Rule:
+    """Register a rule about the run itself (GL0xx): it has no event, the engine applies it."""
+    made = Rule(code, name, severity, since, inspect.cleandoc(page), None, None, __name__)
+    _add(made)
+    return made
+
+
 def _add(new: Rule) -> None:
-    for old in _REGISTERED.values():
-        if new.code == old.code or new.name == old.name:
-            raise ValueError(f"{new.code} ({new.name}): already registered as {old.code} ({old.name})")
-    _REGISTERED[new.code] = new
+    written = _written.setdefault(new.module, [])
+    check_distinct([*written, new])
+    written.append(new)
+
+
+def check_distinct(rules: Iterable[Rule]) -> None:
+    """Raise a ValueError, which names the later one, when two rules share their code or their name."""
+    known: dict[str, Rule] = {}
+    for each in rules:
+        for word in (each.code, each.name):
+            old = known.setdefault(word, each)
+            if old is not each:
+                raise ValueError(f"{each.code} ({each.name}): already registered as {old.code} ({old.name})")
+
+
+def written_in(module: str) -> tuple[Rule, ...]:
+    """The rules of a module, and those of the modules in it when it is a package."""
+    return tuple(
+        each for name, rules in _written.items() if name == module or name.startswith(f"{module}.") for each in rules
+    )
+
+
+def forget_module(module: str) -> None:
+    """Let the rules of a module that is read anew, or was given up, be no more."""
+    _written.pop(module, None)
+
+
+def import_all(package: str) -> None:
+    """Import a module, and all modules in it when it is a package."""
+    found = importlib.import_module(package)
+    for module in pkgutil.walk_packages(getattr(found, "__path__", ()), f"{package}."):
+        importlib.import_module(module.name)
 
 
 @cache
-def all_rules() -> tuple[Rule, ...]:
-    """Every rule found under `gradlint.rules`, and the GL0xx rules of the run itself, by code."""
+def rules_of_gradlint() -> tuple[Rule, ...]:
+    """Every rule found under `gradlint.rules`, and those about the run itself (GL0xx) and of the probe, by code."""
     import gradlint.observed_rules  # registers the GL7xx rules
-    import gradlint.rules
-    import gradlint.run_rules  # registers the GL0xx rules
+    import gradlint.run_rules  # noqa: F401  registers the GL0xx rules
 
-    for module in pkgutil.walk_packages(gradlint.rules.__path__, "gradlint.rules."):
-        importlib.import_module(module.name)
-    return tuple(sorted(_REGISTERED.values(), key=lambda known: known.code))
+    import_all("gradlint.rules")
+    rules = written_in("gradlint")
+    check_distinct(rules)
+    return tuple(sorted(rules, key=lambda known: known.code))
 
 
-def register_run_rule(code: str, name: str, severity: Severity, since: str, page: str) -> Rule:
-    """Register a rule about the run itself (GL0xx): it has no event, the engine applies it."""
-    made = Rule(code, name, severity, since, inspect.cleandoc(page), None, None)
-    _add(made)
-    return made
+def all_rules() -> tuple[Rule, ...]:
+    """Every rule that is known: gradlint's, those of installed packages, those of rule files that were loaded; by code.
+
+    Raises:
+        RunError: the rules of an installed package cannot be loaded.
+    """
+    from gradlint.own_rules import rules_known
+
+    return rules_known()
+
+
+_kept: list[Callable[[], None]] = []
+
+
+def kept_while_rules_stay(function: Callable[P, T]) -> Callable[P, T]:
+    """Keep the results of a function of few different arguments, until further rules are loaded."""
+    kept = lru_cache(maxsize=256)(function)
+    _kept.append(kept.cache_clear)
+    return typing.cast("Callable[P, T]", kept)
+
+
+def tell_that_rules_changed() -> None:
+    """What was kept while rules stayed is no longer true."""
+    for clear in _kept:
+        clear()

@@ -1,24 +1,33 @@
-"""A run over many files: in this process, or spread over several. The order of results never depends on which."""
+"""A run over many files: in this process, spread over several, or on the caller's own executor.
+
+The order of results never depends on which. `api.py` and `cli/check.py` ask; whoever asks is left as he was: no pool
+but the own one is shut down, and no process but those of the own one is ended.
+"""
 
 from __future__ import annotations
 
 import gc
-import multiprocessing
 import os
 import signal
+import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
-from functools import lru_cache
+from itertools import count
 
 from gradlint.config import Settings
 from gradlint.deep_stack import on_deep_stack
 from gradlint.engine import Judged, judge_bytes, judge_file, project_for
+from gradlint.files.discovery import SUFFIXES, Discovered, discover
+from gradlint.files.documents import SUFFIXES as DOCUMENT_SUFFIXES
 from gradlint.flow.project import Project
 from gradlint.merging import FileResult, merged
+from gradlint.own_rules import load_rule_files, rule_files
 from gradlint.rule import all_rules
-from gradlint.run_rules import internal_error
+from gradlint.run_rules import internal_error, unreadable
+from gradlint.selection import selected_codes
 
 #: Below this many files, starting processes costs more than it saves.
 MANY_FILES = 64
@@ -29,20 +38,60 @@ _CHUNK = 16
 Advance = Callable[[int], None]
 
 
+def _tell_nobody(_: int) -> None:
+    pass
+
+
+def found_under(paths: Sequence[str], settings: Settings) -> Discovered:
+    """The files that these settings choose of the paths."""
+    suffixes = (*SUFFIXES, *DOCUMENT_SUFFIXES) if settings.include_docs else SUFFIXES
+    return discover(paths, settings.exclude, settings.root, suffixes)
+
+
+def check_found(
+    found: Discovered,
+    settings: Settings,
+    jobs: int | None,
+    advance: Advance = _tell_nobody,
+    standard_input: tuple[bytes, str] | None = None,
+    executor: Executor | None = None,
+) -> list[FileResult]:
+    """Judge the files that were found, and standard input under a name; results in the order of their names.
+
+    A folder that could not be read counts as a file with one finding. `advance` is told how many files are done.
+    """
+    results = check_files(found.files, settings, jobs, advance, standard_input, executor)
+    for folder in found.unreadable:
+        finding = unreadable(folder.reason, folder.path)
+        if finding.code in selected_codes(settings.select, settings.ignore, rule_files(settings)):
+            results.append(FileResult(folder.path, (finding,)))
+    return sorted(results, key=lambda result: result.filename)
+
+
+def freeze_what_stays() -> None:
+    """Take modules and rules, which stay, out of garbage collection: for a process that is ours alone."""
+    all_rules()
+    if not gc.get_freeze_count():
+        gc.freeze()
+
+
 def check_files(
     files: Sequence[str],
     settings: Settings,
     jobs: int | None,
     advance: Advance,
     standard_input: tuple[bytes, str] | None = None,
+    executor: Executor | None = None,
 ) -> list[FileResult]:
-    """Judge the files, in the order given, and standard input under a name. `advance` is told how many are done."""
+    """Judge the files, in the order given, and standard input under a name."""
+    load_rule_files(rule_files(settings))
     all_rules()  # before any fork: once for all processes
-    if not gc.get_freeze_count():
-        gc.freeze()  # modules and rules stay: no collection needs to look at them again
     if jobs is None:
         jobs = (os.cpu_count() or 1) if len(files) >= MANY_FILES else 1
-    if jobs <= 1 or len(files) <= 1:
+    if executor is not None:
+        by_name = dict(_judge_on(executor, files, settings))
+        judged = [by_name[file] for file in files]
+    elif jobs <= 1 or len(files) <= 1:
         judged = on_deep_stack(_judge_here, files, settings, project_for(settings), advance)
     else:
         by_name = dict(_judge_in_processes(files, settings, jobs, advance))
@@ -56,7 +105,7 @@ def _judge_programs(files: Sequence[str], settings: Settings) -> list[Judged]:
     """What the programs of the project show that lead to these few files: they say who is called with what."""
     project = project_for(settings)
     programs = project.trained_names.programs_around([os.path.abspath(file) for file in files])
-    return on_deep_stack(_judge_here, programs, settings, project, lambda _: None) if programs else []
+    return on_deep_stack(_judge_here, programs, settings, project, _tell_nobody) if programs else []
 
 
 def _judge_here(files: Sequence[str], settings: Settings, project: Project, advance: Advance) -> list[Judged]:
@@ -72,26 +121,77 @@ def _lean(judged: Judged) -> Judged:
     return replace(judged, decisions=()) if judged.decisions else judged
 
 
-@lru_cache(maxsize=1)
-def _project_of_process(settings: Settings) -> Project:
-    """In a process of the pool, trees that one chunk read serve the next."""
-    return project_for(settings)
+class _Projects:
+    """The project of each thread of this process: trees that one chunk of a run read serve the next, none after it."""
+
+    def __init__(self) -> None:
+        self._kept: dict[int, tuple[str, Settings, Project]] = {}
+
+    def of(self, run: str, settings: Settings) -> Project:
+        thread = threading.get_ident()
+        kept = self._kept.get(thread)
+        if kept is None or kept[:2] != (run, settings):
+            kept = self._kept[thread] = (run, settings, project_for(settings))
+        return kept[2]
+
+    def forget(self, run: str) -> None:
+        for thread, kept in list(self._kept.items()):
+            if kept[0] == run:
+                del self._kept[thread]
 
 
-def _judge_chunk(files: Sequence[str], settings: Settings) -> list[Judged]:
-    return on_deep_stack(_judge_here, files, settings, _project_of_process(settings), lambda _: None)
+_projects = _Projects()
+_runs = count()
+
+
+def _judge_chunk(files: Sequence[str], settings: Settings, run: str) -> list[Judged]:
+    return on_deep_stack(_judge_here, files, settings, _projects.of(run, settings), _tell_nobody)
+
+
+def _name_run() -> str:
+    """A name that no other run has: files may change between two runs on one pool."""
+    return f"{os.getpid()}-{next(_runs)}"
+
+
+def _chunks(files: Sequence[str], at_least: int) -> list[Sequence[str]]:
+    # Neighbours are alike in size (tests, data), so every n-th file makes more even chunks than n in a row.
+    number = max(at_least, -(-len(files) // _CHUNK))
+    return [chunk for start in range(number) if (chunk := files[start::number])]
+
+
+def _judge_on(executor: Executor, files: Sequence[str], settings: Settings) -> Iterator[tuple[str, Judged]]:
+    """On an executor of somebody else, by nothing but `submit`; it is neither shut down nor left with work of ours."""
+    run = _name_run()
+    futures: list[tuple[Future[list[Judged]], Sequence[str]]] = []
+    lost: list[str] = []
+    try:
+        for chunk in _chunks(files, os.cpu_count() or 1):
+            try:
+                futures.append((executor.submit(_judge_chunk, chunk, settings, run), chunk))
+            except BrokenExecutor:
+                lost.extend(chunk)
+        for future, chunk in futures:
+            try:
+                yield from zip(chunk, future.result(), strict=True)
+            except BrokenExecutor:
+                lost.extend(chunk)
+    finally:
+        for future, _ in futures:
+            future.cancel()
+        _projects.forget(run)
+    for file in lost:
+        yield file, _judge_alone(file, settings)
 
 
 def _judge_in_processes(
     files: Sequence[str], settings: Settings, jobs: int, advance: Advance
 ) -> Iterator[tuple[str, Judged]]:
-    # Neighbours are alike in size (tests, data), so every n-th file makes more even chunks than n in a row.
-    count = max(jobs, -(-len(files) // _CHUNK))
-    chunks = [files[start::count] for start in range(count)]
+    chunks = _chunks(files, jobs)
     lost: list[str] = []
-    with ProcessPoolExecutor(min(jobs, count), initializer=_end_on_interrupt) as pool:
+    run = _name_run()
+    with ProcessPoolExecutor(min(jobs, len(chunks)), initializer=_end_on_interrupt) as pool:
         futures: dict[Future[list[Judged]], Sequence[str]] = {
-            pool.submit(_judge_chunk, chunk, settings): chunk for chunk in chunks if chunk
+            pool.submit(_judge_chunk, chunk, settings, run): chunk for chunk in chunks
         }
         try:
             for future in as_completed(futures):
@@ -103,8 +203,7 @@ def _judge_in_processes(
                     advance(len(futures[future]))
         except BaseException:
             # Ended at once and waited for: a pool that is still ending when Python does complains about its pipe.
-            for process in multiprocessing.active_children():
-                process.terminate()
+            _terminate_workers(pool)
             pool.shutdown(cancel_futures=True)
             raise
     for file in lost:
@@ -112,11 +211,19 @@ def _judge_in_processes(
         advance(1)
 
 
+def _terminate_workers(pool: ProcessPoolExecutor) -> None:
+    if sys.version_info >= (3, 14):
+        pool.terminate_workers()
+        return
+    for process in list((pool._processes or {}).values()):
+        process.terminate()
+
+
 def _judge_alone(file: str, settings: Settings) -> Judged:
     """Judge a file that was with others when their process died: the guilty one is told from the others."""
     with ProcessPoolExecutor(1, initializer=_end_on_interrupt) as pool:
         try:
-            return pool.submit(_judge_chunk, [file], settings).result()[0]
+            return pool.submit(_judge_chunk, [file], settings, _name_run()).result()[0]
         except BrokenProcessPool as error:
             return Judged(file, (internal_error("the process that judged this file", error, file),))
 

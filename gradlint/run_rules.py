@@ -146,10 +146,11 @@ INTERNAL_ERROR = register_run_rule(
     Severity.ERROR,
     since="0.1.0",
     page="""
-    gradlint failed on a file: a fault of gradlint.
+    gradlint failed on a file: a fault of gradlint, or of a rule of your own.
 
     ## What it does
-    Reports an exception inside gradlint. The other files are judged all the same.
+    Reports an exception inside gradlint, or in a rule that a package or a rule file added. The other files are judged
+    all the same, and so is this one by the other rules when it was a rule that failed.
 
     ## Why it matters
     The file was judged in part or not at all: silence about it means nothing.
@@ -182,7 +183,13 @@ START = Place(1, 1, 1, 1)
 
 
 def stamped(rule: Rule, finding: Finding, filename: str) -> Finding:
-    """The finding with its rule, its file and (unless it has its own) the severity of its rule."""
+    """The finding with its rule, its file and (unless it has its own) the severity of its rule.
+
+    Raises:
+        TypeError: it is no finding, or has no place or no message.
+    """
+    if not (isinstance(finding, Finding) and isinstance(finding.place, Place) and isinstance(finding.message, str)):
+        raise TypeError(f"expected a Finding with a place and a message, got {finding!r}")
     return Finding(
         finding.place,
         finding.message,
@@ -233,6 +240,27 @@ def invalid_suppression(message: str, place: Place, filename: str, instead: str 
 
 def internal_error(what: str, error: BaseException, filename: str) -> Finding:
     """GL009: names the exception and the line of gradlint that raised it, so that a report is worth something."""
+    finding = Finding(
+        START,
+        f"gradlint failed in {what} ({_words(error)})",
+        instead="please report this message together with the file",
+    )
+    return stamped(INTERNAL_ERROR, finding, filename)
+
+
+def rule_failed(rule: Rule, error: BaseException, filename: str) -> Finding:
+    """GL009 for a rule that raises an exception, or returns what is no finding."""
+    if not rule.is_own:
+        return internal_error(f"the rule {rule.code} ({rule.name})", error, filename)
+    finding = Finding(
+        START,
+        f"the rule {rule.code} ({rule.name}) failed ({_words(error)})",
+        instead=f"mend the rule, or leave it out with `--ignore {rule.code}`",
+    )
+    return stamped(INTERNAL_ERROR, finding, filename)
+
+
+def _words(error: BaseException) -> str:
     at = ""
     traceback = error.__traceback__
     while traceback is not None:
@@ -240,7 +268,4 @@ def internal_error(what: str, error: BaseException, filename: str) -> Finding:
         at = f" at {code.co_filename.replace(chr(92), '/').rsplit('/', 1)[-1]}:{traceback.tb_lineno}"
         traceback = traceback.tb_next
     words = f"{type(error).__name__}: {error}".rstrip(": ").replace("\n", " ")
-    finding = Finding(
-        START, f"gradlint failed in {what} ({words}{at})", instead="please report this message together with the file"
-    )
-    return stamped(INTERNAL_ERROR, finding, filename)
+    return f"{words}{at}"

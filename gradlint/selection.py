@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from functools import lru_cache
+from string import digits
 
 from gradlint.errors import RunError
-from gradlint.rule import Rule, all_rules
+from gradlint.own_rules import rules_under
+from gradlint.rule import Rule, all_rules, kept_while_rules_stay
 from gradlint.run_rules import ALWAYS_SELECTED
 
 EVERYTHING = "ALL"
@@ -47,12 +48,12 @@ def check_selector(word: str) -> None:
         raise RunError(no_such_rule(word))
 
 
-@lru_cache(maxsize=8)
-def selected_codes(select: tuple[str, ...], ignore: tuple[str, ...]) -> frozenset[str]:
-    """The codes of all rules that are on. Without any `select` every rule is."""
+@kept_while_rules_stay
+def selected_codes(select: tuple[str, ...], ignore: tuple[str, ...], rules: tuple[str, ...] = ()) -> frozenset[str]:
+    """The codes of all rules that are on, of those in the files `rules` too. Without any `select` every rule is."""
     return frozenset(
         rule.code
-        for rule in all_rules()
+        for rule in rules_under(rules)
         if _most_specific(select or (EVERYTHING,), rule) > _most_specific(ignore, rule)
         or (rule.code in ALWAYS_SELECTED and not _most_specific(ignore, rule))
     )
@@ -68,4 +69,5 @@ def _specificity(word: str, rule: Rule) -> int:
         return len(rule.code) + 1
     if word == EVERYTHING:
         return 1
-    return len(word) + 1 if word.startswith("GL") and rule.code.startswith(word) else 0
+    # A prefix holds all letters of the code: `AB` is not one of ABC001.
+    return len(word) + 1 if rule.code.startswith(word) and word.startswith(rule.code.rstrip(digits)) else 0

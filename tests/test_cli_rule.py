@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from gradlint.rule import all_rules
+from gradlint.rule import rules_of_gradlint
 from support import Run
 
 
@@ -19,14 +19,14 @@ def test_a_rule_is_explained_by_code_and_by_name(run: Run) -> None:
 def test_without_a_name_each_rule_has_a_line(run: Run) -> None:
     lines = run("rule").stdout.splitlines()
 
-    assert [line.split()[:2] for line in lines] == [[rule.code, rule.name] for rule in all_rules()]
+    assert [line.split()[:2] for line in lines] == [[rule.code, rule.name] for rule in rules_of_gradlint()]
 
 
 def test_all_explains_every_rule(run: Run) -> None:
     text = run("rule", "--all").stdout
 
     assert [line for line in text.splitlines() if line.startswith("# ")] == [
-        f"# {rule.name} ({rule.code}, {rule.severity.value}, since {rule.since})" for rule in all_rules()
+        f"# {rule.name} ({rule.code}, {rule.severity.value}, since {rule.since})" for rule in rules_of_gradlint()
     ]
 
 
@@ -56,6 +56,6 @@ def test_every_page_has_the_fixed_headings() -> None:
         "Fix safety",
         "References",
     ]
-    for rule in all_rules():
+    for rule in rules_of_gradlint():
         found = [line[3:] for line in rule.page.splitlines() if line.startswith("## ")]
         assert (rule.code, found) == (rule.code, headings)

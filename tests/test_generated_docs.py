@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from generate_docs import PAGES, ROOT, stale_files
-from gradlint.rule import all_rules
+from gradlint.rule import rules_of_gradlint
 
 
 def test_no_generated_file_is_stale() -> None:
@@ -11,4 +11,4 @@ def test_no_generated_file_is_stale() -> None:
 
 
 def test_every_rule_has_its_page() -> None:
-    assert sorted(path.stem for path in PAGES.glob("*.md")) == [rule.code for rule in all_rules()]
+    assert sorted(path.stem for path in PAGES.glob("*.md")) == [rule.code for rule in rules_of_gradlint()]

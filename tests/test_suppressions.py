@@ -15,7 +15,7 @@ from gradlint.config import Settings
 from gradlint.flow import FlowResult
 from gradlint.flow.project import Project
 from gradlint.flow.sources import Source
-from gradlint.rule import Finding, Place, Rule, Severity
+from gradlint.rule import Finding, Place, Rule, Severity, tell_that_rules_changed
 from support import check
 
 pytestmark = pytest.mark.usefixtures("_every_call_of_fault_is_one")
@@ -46,14 +46,13 @@ def _every_call_of_fault_is_one(monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
     from gradlint import run_rules, selection
 
     about_comments = (run_rules.UNUSED_SUPPRESSION, run_rules.INVALID_SUPPRESSION, run_rules.SYNTAX_ERROR)
+    monkeypatch.setattr(selection, "all_rules", lambda: (*about_comments, *RULES))
     for module in (gradlint.engine, selection):
-        monkeypatch.setattr(module, "all_rules", lambda: (*about_comments, *RULES))
+        monkeypatch.setattr(module, "rules_under", lambda _: (*about_comments, *RULES))
     monkeypatch.setattr(gradlint.engine, "analyse", analyse)
-    for cached in (gradlint.engine._rules_by_event, selection.selected_codes):
-        cached.cache_clear()
+    tell_that_rules_changed()
     yield
-    for cached in (gradlint.engine._rules_by_event, selection.selected_codes):
-        cached.cache_clear()
+    tell_that_rules_changed()
 
 
 def found(body: str, settings: Settings | None = None) -> list[tuple[int, str]]:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gradlint.cli.rule import page_of
-from gradlint.rule import Rule, all_rules
+from gradlint.rule import Rule, rules_of_gradlint
 
 ROOT = Path(__file__).parent.parent
 PAGES = ROOT / "docs" / "rules"
@@ -54,7 +54,7 @@ def orphans() -> list[Path]:
 
 def wanted_files() -> dict[Path, str]:
     """Every generated file and its text."""
-    rules = all_rules()
+    rules = rules_of_gradlint()
     pages = {PAGES / f"{rule.code}.md": f"{HEADING}\n\n{page_of(rule)}\n" for rule in rules}
     return {**pages, README: readme(rules)}
 

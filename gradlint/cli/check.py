@@ -88,28 +88,19 @@ def _results(
 ) -> tuple[list[FileResult], Sequence[Unusable]]:
     """The results in their final order, and the paths that were asked for in vain (already complained about)."""
     from gradlint.cli.progress import Progress
-    from gradlint.files.discovery import SUFFIXES, discover
-    from gradlint.files.documents import SUFFIXES as DOCUMENT_SUFFIXES
-    from gradlint.merging import FileResult
-    from gradlint.run import check_files
-    from gradlint.run_rules import unreadable
-    from gradlint.selection import selected_codes
+    from gradlint.run import check_found, found_under, freeze_what_stays
     from gradlint.text import printable
 
-    suffixes = (*SUFFIXES, *DOCUMENT_SUFFIXES) if settings.include_docs else SUFFIXES
-    found = discover([path for path in paths if path != "-"], settings.exclude, settings.root, suffixes)
+    found = found_under([path for path in paths if path != "-"], settings)
     for unusable in found.missing:
         click.echo(f"gradlint: {printable(unusable.path)}: {unusable.reason}", err=True)
+    freeze_what_stays()
     with Progress(len(found.files)) as progress:
         standard_input = (sys.stdin.buffer.read(), stdin_filename) if "-" in paths else None
-        results = check_files(found.files, settings, jobs, progress.advance, standard_input)
-    for folder in found.unreadable:
-        finding = unreadable(folder.reason, folder.path)
-        if finding.code in selected_codes(settings.select, settings.ignore):
-            results.append(FileResult(folder.path, (finding,)))
+        results = check_found(found, settings, jobs, progress.advance, standard_input)
     if not results and not found.missing:
         click.echo(f"gradlint: no Python files in {', '.join(map(printable, paths))}", err=True)
-    return sorted(results, key=lambda result: result.filename), found.missing
+    return results, found.missing
 
 
 def _render(results: Sequence[FileResult], output_format: str, *, statistics: bool, failed: bool, to_file: bool) -> str:

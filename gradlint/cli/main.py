@@ -15,8 +15,8 @@ import click
 from gradlint import __version__
 from gradlint.errors import RunError
 
-#: In the order of `--help`; the module of each is `gradlint.cli.<name>`, its function has the same name.
-COMMANDS = ("check", "probe", "flow", "rule", "ops")
+#: In the order of `--help`; the module of each is `gradlint.cli.<name>`, its function has the same name (`_` for `-`).
+COMMANDS = ("check", "probe", "flow", "rule", "ops", "new-rule", "test-rule")
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells say it
 PIPE_CLOSED = 141  # 128 + SIGPIPE
@@ -31,7 +31,8 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command = getattr(import_module(f"gradlint.cli.{cmd_name}"), cmd_name)
+        name = cmd_name.replace("-", "_")
+        command = getattr(import_module(f"gradlint.cli.{name}"), name)
         assert isinstance(command, click.Command)
         return command
 

@@ -6,27 +6,22 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gradlint.errors import RunError
-
 if TYPE_CHECKING:
     from gradlint.rule import Rule
 
 
 @click.command(short_help="Explain rules.")
-@click.argument("rules", nargs=-1, metavar="[CODE|NAME]...")
+@click.argument("rules", nargs=-1, metavar="[CODE|NAME|FILE]...")
 @click.option("--all", "every", is_flag=True, help="Explain every rule.")
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def rule(rules: tuple[str, ...], every: bool, output_format: str) -> None:
-    """Print the pages of the named rules; without a name, a list of all rules."""
-    from gradlint.rule import all_rules
-    from gradlint.selection import find_rule, no_such_rule
+    """Print the pages of the named rules, or of those in a rule file; without a name, a list of all rules.
 
-    chosen = list(all_rules()) if every or not rules else []
-    for word in () if every else rules:
-        found = find_rule(word)
-        if found is None:
-            raise RunError(no_such_rule(word))
-        chosen.append(found)
+    Rules of your own count where the settings of the working folder, or an installed package, name them.
+    """
+    from gradlint.cli.named_rules import every_rule, named_rules
+
+    chosen = every_rule() if every or not rules else named_rules(rules)
     if output_format == "json":
         import json
 

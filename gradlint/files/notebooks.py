@@ -10,11 +10,11 @@ from __future__ import annotations
 import ast
 import json
 import re
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
 from gradlint.files.input_file import Cell, InputFile, UnreadableText
+from gradlint.process_wide import without_warnings
 from gradlint.rule import Place
 
 #: Magics whose argument is a statement that runs in the notebook, names bound there included.
@@ -156,8 +156,7 @@ def python_of(source: str) -> str:
 
 def _error_in(text: str) -> SyntaxError | None:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with without_warnings:
             ast.parse(text)
     except SyntaxError as error:
         return error

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import os
 import re
-import warnings
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 from gradlint.files.input_file import InputFile, UnreadableText, decode
 from gradlint.files.modules import ModuleFinder
 from gradlint.flow.relevance import Relevance
+from gradlint.process_wide import without_warnings
 
 #: More rows than any file that is followed into has.
 ROWS = 10_000_000
@@ -67,8 +67,7 @@ class Source:
 
 def parse(text: str) -> ast.Module:
     """The tree of a text; raises what `ast.parse` raises."""
-    with warnings.catch_warnings():  # about the judged code (invalid escapes): not for our standard error
-        warnings.simplefilter("ignore")
+    with without_warnings:
         return ast.parse(text)
 
 
