@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from gradlint.flow.enumerations import Member
 from gradlint.flow.interpreter import RECORDING, Interpreter, expecting_errors
 from gradlint.flow.names import bind_name
 from gradlint.flow.sequences import get_item, unpack
-from gradlint.flow.store import Delta
+from gradlint.flow.store import Delta, Key
 from gradlint.flow.timing import Timing, timing_of
 from gradlint.flow.truth import asks_version, is_for_type_checkers, narrowings, truth_of
 from gradlint.flow.values import How, Kind, Value
@@ -190,6 +190,32 @@ def _is_import_that_works(it: Interpreter, node: ast.Try) -> bool:
     )
 
 
+def _be_where_something_raised(it: Interpreter, written: Mapping[Key, Iterable[Value | None]]) -> None:
+    """Behind a body that ended by an exception, no telling where: what it wrote was written, or not yet."""
+    it.alive = True
+    for key, values in written.items():
+        if key == RECORDING:
+            continue
+        every = [value for value in (it.store.get(key), *values) if value is not None]
+        if every:
+            it.store.set(key, it.join(every))
+
+
+def run_suppressed(it: Interpreter, run: Callable[[], None]) -> None:
+    """Run a body whose exceptions end where it ends: that of `with pytest.raises(ValueError):`."""
+    store = it.store
+    store.watch()
+    store.begin()
+    run()
+    arms = [store.end()]
+    if not it.alive:
+        arms.clear()
+    written = store.unwatch()
+    store.begin()
+    _be_where_something_raised(it, written)
+    it.merge([*arms, store.end()])
+
+
 def run_try(it: Interpreter, node: ast.Try) -> None:
     if _is_import_that_works(it, node):
         it.run_body([*node.body, *node.orelse, *node.finalbody])
@@ -208,13 +234,7 @@ def run_try(it: Interpreter, node: ast.Try) -> None:
     doubtful = it.doubt
     for handler in node.handlers:
         store.begin()
-        it.alive = True
-        for key, values in written.items():
-            if key == RECORDING:
-                continue
-            every = [value for value in (store.get(key), *values) if value is not None]
-            if every:
-                store.set(key, it.join(every))
+        _be_where_something_raised(it, written)
         if it.peeled:
             it.doubt = doubtful + 1
         if handler.type is not None:

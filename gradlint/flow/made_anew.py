@@ -98,6 +98,8 @@ def note_variable_made(it: Interpreter, variable: Value, node: ast.AST, initial:
         _note_restarted(it, variable, node, initial)
         return
     if traced:
+        if it.doubt and _is_called_under_test(it.frame):
+            return  # "not built yet", asked by whoever calls this, is the way to make variables once
         it.note(
             VariableMadeInCall, node, code_of_node(node), it.frame.name, "ValueError", certain=it.doubt == 0,
             holds=lambda: not _is_kept(it, variable),
@@ -108,6 +110,20 @@ def note_variable_made(it: Interpreter, variable: Value, node: ast.AST, initial:
         VariableMadeInCall, node, code_of_node(node), running, raises, certain=it.doubt == 0,
         holds=lambda: not _is_kept(it, variable) and not _is_source(it, owner),
     )  # fmt: skip
+
+
+def _is_called_under_test(frame: Frame) -> bool:
+    """Whether the function, or one that calls it, is called under an `if`."""
+    return any(
+        each.call_node is not None
+        and each.caller is not None
+        and each.caller.function is not None
+        and any(
+            isinstance(test, ast.If) and any(inner is each.call_node for inner in ast.walk(test))
+            for test in ast.walk(each.caller.function.node)
+        )
+        for each in frame.callers()
+    )
 
 
 def _note_restarted(it: Interpreter, variable: Value, node: ast.AST, initial: tuple[Value, ...]) -> None:

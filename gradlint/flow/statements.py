@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from gradlint.flow.arguments import name_called
 from gradlint.flow.assignments import assign, it_none, run_annotated, run_assign, run_augmented, run_delete
-from gradlint.flow.branches import run_if, run_match, run_try
+from gradlint.flow.branches import run_if, run_match, run_suppressed, run_try
 from gradlint.flow.classes import define_class
 from gradlint.flow.contexts import enter_context
 from gradlint.flow.definitions import run_def, run_import, run_import_from
@@ -75,12 +76,16 @@ def _run_with_items(it: Interpreter, items: list[ast.withitem], node: ast.With |
             assign(it, item.optional_vars, entered)
 
     tells = name_called(item.context_expr) in _EXPECTING
+
+    def run() -> None:
+        _run_expecting(it, rest, node, tells=tells)
+
     enter_context(
         it,
         manager,
         item.context_expr,
         bind_target,
-        lambda: _run_expecting(it, rest, node, tells=tells),
+        partial(run_suppressed, it, run) if tells else run,
         _tape_name(item),
     )
 

@@ -1,5 +1,7 @@
 """Control flow. One program per cell, marked as `flow_programs.py` says."""
 
+import contextlib
+
 import tensorflow as tf
 
 w = tf.Variable(2.0, name="w")
@@ -288,3 +290,19 @@ async def step():
 
 
 asyncio.run(step())
+
+# %% what comes after an error that is awaited
+with contextlib.suppress(ValueError):
+    raise ValueError
+with tf.GradientTape() as tape:
+    loss = tf.round(w) * x  # cut: non-differentiable
+tape.gradient(loss, w)
+
+# %% a value that is written before an error that is awaited, or not
+scale = 1.0
+with contextlib.suppress(ValueError):
+    scale = tf.round(w)
+    raise ValueError
+with tf.GradientTape() as tape:
+    loss = scale * w
+tape.gradient(loss, w)
