@@ -26,6 +26,11 @@ class Severity(Enum):
     WARNING = "warning"
     INFO = "info"
 
+    def is_at_least(self, level: Severity) -> bool:
+        """Whether it is as certain as this level, or more."""
+        order = list(Severity)
+        return order.index(self) <= order.index(level)
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
