@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gradlint.cli.add_ignore import add_ignore_options, check_options, write_ignores
 from gradlint.cli.output import output_options, print_report, write_report
 from gradlint.cli.settings_options import settings_options
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 @click.option(
     "--jobs", "-j", type=click.IntRange(min=1), metavar="N", help="Processes to use (default: all cores, if it pays)."
 )
+@add_ignore_options
 @click.option("--no-cache", is_flag=True, help="Judge every file anew (there is no cache yet).")
 @click.option("--stdin-filename", metavar="NAME", help="The name to report for standard input, given as `-`.")
 def check(
@@ -40,6 +42,8 @@ def check(
     statistics: bool,
     exit_zero: bool,
     jobs: int | None,
+    add_ignore: bool,
+    reason: str | None,
     no_cache: bool,
     stdin_filename: str | None,
 ) -> None:
@@ -55,6 +59,7 @@ def check(
     from gradlint.text import printable
 
     paths = paths or (".",)
+    why = check_options(paths, add_ignore=add_ignore, reason=reason)
     settings = Hierarchy(choices)
     found = judged_files.files_of_run(
         paths, settings, force_exclude=force_exclude, stdin_filename=stdin_filename or "-"
@@ -68,6 +73,9 @@ def check(
         click.get_current_context().exit(status)
     of_run = settings.for_run([stdin_filename] if paths == ("-",) and stdin_filename else paths)
     results = _results(found, settings, jobs)
+    if add_ignore:
+        results, is_complete = write_ignores(results, why)
+        status = status if is_complete else 2
     if not results and not found.missing:
         click.echo(f"gradlint: no Python files in {', '.join(map(printable, paths))}", err=True)
     report = _render(
