@@ -27,7 +27,10 @@ from gradlint.suppress import IGNORE, tokens_of
 
 _CODING = re.compile(r"coding[:=]\s*[-\w.]")
 _FORMATTED = re.compile(r"[bru]*f", re.IGNORECASE)
-_FORMAT = (getattr(tokenize, "FSTRING_START", -1), getattr(tokenize, "FSTRING_END", -1))
+#: What newer Pythons make of strings with values in them.
+_FORMAT_STARTS, _FORMAT_ENDS = (
+    frozenset(getattr(tokenize, f"{kind}STRING_{end}", -1) for kind in "FT") for end in ("START", "END")
+)
 
 
 @dataclass(slots=True)
@@ -197,9 +200,9 @@ class _Layout:
                 comments[row] = token
             elif token.type not in (tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER):
                 first = first or row
-            if token.type == _FORMAT[0]:
+            if token.type in _FORMAT_STARTS:
                 formats.append(row)
-            elif token.type == _FORMAT[1]:
+            elif token.type in _FORMAT_ENDS:
                 formats.pop()
             elif token.type == tokenize.STRING and last > row and not _FORMATTED.match(token.string):
                 strings.append((token.start, token.end))

@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from gradlint.config import Settings, load_settings
 from gradlint.files.patterns import Pattern
@@ -152,6 +154,45 @@ def test_a_mistake_is_told_with_its_line(run: Run, table: str, complaint: str) -
     result = run("check")
 
     assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"gradlint: pyproject.toml:{complaint}\n")
+
+
+NOISE = [
+    "# [tool.gradlint]",
+    "[tool.other]\nkeras = 9",
+    '[tool.other]\ntext = """\n[tool.gradlint]\nkeras = 9\n\\"""\n"""',
+    "[tool.other]\ntext = '''\nkeras = 9 # '''",
+    '[[tool.list]]\nitems = [ # [\n  "]", {keras = 9, "a]b" = ["{"]},\n  1979-05-27T07:32:00Z,\n]',
+    '[tool."gradlint.x"]\nkeras = 9',
+    '[tool.other]\n\'a\' . "b\\"c" = 1e3\nkeras.x = true',
+]
+VALID = [
+    "# keras = 9",
+    'select = [\n  "GL1", # keras = 9\n]',
+    'per-file-ignores = { "keras = 9" = ["GL1"], "b" = [] }',
+    'cache-dir = "keras = 9"',
+    "severity.GL1 = 'info'",
+    "",
+]
+
+
+@given(
+    before=st.lists(st.sampled_from(NOISE), unique=True),
+    within=st.lists(st.sampled_from(VALID), unique=True),
+    after=st.lists(st.sampled_from(VALID[:1]), max_size=2),
+    header=st.sampled_from(["[tool.gradlint]", "[ tool . 'gradlint' ]", '["tool".gradlint] # settings']),
+    line_end=st.sampled_from(["\n", "\r\n"]),
+)
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_the_line_of_a_mistake_is_right_whatever_stands_around_it(
+    run: Run, before: list[str], within: list[str], after: list[str], header: str, line_end: str
+) -> None:
+    others = [part if part.startswith(("#", "[[")) else part.replace("other", f"o{n}") for n, part in enumerate(before)]
+    above = "\n".join([*others, header, *within])
+    text = "\n".join([above, "keras = 9", *after])
+    run.write("pyproject.toml", text.replace("\n", line_end))
+
+    row = above.count("\n") + 2
+    assert run("check").stderr == f"gradlint: pyproject.toml:{row}: keras: expected 2 or 3, got 9\n"
 
 
 def test_a_broken_file_that_does_not_mention_gradlint_is_not_our_business(run: Run) -> None:
