@@ -47,7 +47,7 @@ def check_selector(word: str) -> None:
         raise RunError(no_such_rule(word))
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=256)
 def selected_codes(select: tuple[str, ...], ignore: tuple[str, ...]) -> frozenset[str]:
     """The codes of all rules that are on. Without any `select` every rule is."""
     return frozenset(

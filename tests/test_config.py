@@ -224,6 +224,23 @@ def test_a_file_with_a_byte_order_mark_and_other_line_ends_is_read(run: Run) -> 
     assert run("check").stderr.startswith("gradlint: gradlint.toml:3: select: no rule")
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/mem"), reason="needs a file that exists and cannot be read")
+def test_a_file_that_cannot_be_read_ends_the_run(run: Run) -> None:
+    result = run("check", "--config", "/proc/self/mem")
+
+    assert (result.exit_code, result.stderr) == (2, "gradlint: /proc/self/mem: input/output error\n")
+
+
+@pytest.mark.parametrize("depth", [1, 200, 100_000])
+def test_deep_nesting_is_told_in_one_line(run: Run, depth: int) -> None:
+    run.write("gradlint.toml", f"\nexclude = {'[' * depth}'a', 7{']' * depth}\n")
+
+    result = run("check")
+
+    assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+    assert result.stderr.startswith("gradlint: gradlint.toml:")
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root can read everything")
 def test_a_file_that_may_not_be_read_ends_the_run(run: Run) -> None:
     run.write("gradlint.toml").chmod(0)

@@ -39,7 +39,10 @@ class Text:
 
     @cached_property
     def _positions(self) -> dict[tuple[str | int, ...], int]:
-        return positions_of(self.text)
+        try:
+            return positions_of(self.text)
+        except RecursionError:  # nested nearly as deeply as TOML is read: a complaint without its row
+            return {}
 
     def place(self, *path: str | int) -> str:
         """The file and the row of a key or an item, of the nearest thing around it that has a row."""
