@@ -12,11 +12,12 @@ from collections.abc import Iterable
 from concurrent.futures import Executor
 from typing import TypeAlias
 
-from gradlint.config import Settings, load_settings
+from gradlint.config import Hierarchy, Settings, SettingsByFile
 from gradlint.errors import RunError
+from gradlint.files.discovery import discover
 from gradlint.merging import check_bytes
 from gradlint.rule import Finding
-from gradlint.run import check_found, found_under
+from gradlint.run import check_found
 from gradlint.text import printable
 
 Path: TypeAlias = "str | os.PathLike[str]"
@@ -35,8 +36,8 @@ def check_paths(
     """Judge files and folders.
 
     Returns what `gradlint check PATHS` reports, in its order (path, row, column, code). Without `settings`, those of
-    the project of the paths hold, as on the command line. Files are judged in this thread, on as many processes as
-    `jobs` says, or on the `executor`: threads, processes or anything else with the interface of
+    the nearest configuration file hold for each file, as on the command line. Files are judged in this thread, on as
+    many processes as `jobs` says, or on the `executor`: threads, processes or anything else with the interface of
     `concurrent.futures.Executor`. It is used through `submit` alone, never shut down, and left without work of ours.
 
     Raises:
@@ -49,11 +50,11 @@ def check_paths(
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs: expected at least 1, got {jobs}")
     names = [os.fspath(paths)] if isinstance(paths, str | os.PathLike) else [os.fspath(path) for path in paths]
-    settings = settings if settings is not None else load_settings(names)
-    found = found_under(names, settings)
+    by_file: SettingsByFile = settings if settings is not None else Hierarchy()
+    found = discover(names, by_file)
     if found.missing:
         raise RunError("; ".join(f"{printable(each.path)}: {each.reason}" for each in found.missing))
-    results = check_found(found, settings, jobs or 1, executor=executor)
+    results = check_found(found, by_file, jobs or 1, executor=executor)
     return tuple(finding for result in results for finding in result.findings)
 
 
@@ -64,14 +65,15 @@ def check_source(
 
     Returns its findings, in the order row, column, code. `filename` is what they are reported under; its end says what
     the source is (`.ipynb` a notebook, anything else Python), and imports are looked for beside it: it need not exist.
-    Without `settings`, those of the project that the file would be in hold. In text, unlike in bytes, a comment that
-    names an encoding has no meaning.
+    Without `settings`, those of the nearest configuration file above `filename` hold. In text, unlike in bytes, a
+    comment that names an encoding has no meaning.
 
     Raises:
         RunError: a setting makes no sense, or a rule of one's own cannot be loaded. Source that is no Python is a
             finding (GL001).
     """
-    settings = settings if settings is not None else load_settings([] if filename.startswith("<") else [filename])
+    if settings is None:
+        settings = Hierarchy().for_file("" if filename.startswith("<") else filename)
     data = _encoded(source) if isinstance(source, str) else bytes(source)
     return check_bytes(data, filename, settings).findings
 

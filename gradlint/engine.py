@@ -30,7 +30,6 @@ from gradlint.own_rules import load_rule_files, rule_files, rules_under
 from gradlint.process_wide import without_garbage_collection
 from gradlint.rule import Finding, Place, Rule, Step, kept_while_rules_stay
 from gradlint.run_rules import internal_error, rule_failed, stamped, syntax_error, too_deep, unreadable
-from gradlint.selection import selected_codes
 from gradlint.suppress import Suppressions, joined, may_hold_suppressions, read_suppressions
 
 #: A range of more rows than this is shown by its first and last ones.
@@ -93,8 +92,7 @@ def judge_bytes(data: bytes, filename: str, settings: Settings, project: Project
             file = script_of(decode(data, filename))
     except UnreadableText as error:
         finding = unreadable(error.message, filename, error.place, error.instead)
-        selected = selected_codes(settings.select, settings.ignore, rule_files(settings))
-        return Judged(filename, (finding,) if finding.code in selected else ())
+        return Judged(filename, (finding,) if finding.code in settings.selected else ())
     parts: list[Judged] = []
     if not filename.endswith(DOCUMENT_SUFFIXES):
         parts.append(on_deep_stack(_judge, file, settings, project, broken))
@@ -148,8 +146,7 @@ def _in_cell(cell: int, error: SyntaxError, filename: str) -> Finding:
 
 
 def _judge(file: InputFile, settings: Settings, project: Project, broken: Sequence[Finding]) -> Judged:
-    own = rule_files(settings)
-    selected = selected_codes(settings.select, settings.ignore, own)
+    selected = settings.selected
     with without_garbage_collection:
         complaint, source = _parsed(file, project)
         if source is None:
@@ -162,7 +159,7 @@ def _judge(file: InputFile, settings: Settings, project: Project, broken: Sequen
         except Exception as error:
             flow, complaint = FlowResult(), internal_error("the flow analysis", error, file.filename)
         files = _Files(file, source, flow.sources)
-        found = [files.placed(finding) for finding in _apply_rules(flow, file.filename, selected, own)]
+        found = [files.placed(finding) for finding in _apply_rules(flow, file.filename, selected, rule_files(settings))]
         found += [*broken, complaint] if complaint is not None else broken
         findings = _distinct([finding for finding in found if finding.code in selected])
         decisions = tuple(files.decision(each) for each in flow.decisions)

@@ -30,6 +30,11 @@ class Severity(Enum):
     WARNING = "warning"
     INFO = "info"
 
+    def is_at_least(self, level: Severity) -> bool:
+        """Whether it is as certain as this level, or more."""
+        order = list(Severity)
+        return order.index(self) <= order.index(level)
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -206,8 +211,8 @@ _kept: list[Callable[[], None]] = []
 
 
 def kept_while_rules_stay(function: Callable[P, T]) -> Callable[P, T]:
-    """Keep the results of a function of few different arguments, until further rules are loaded."""
-    kept = lru_cache(maxsize=256)(function)
+    """Keep the results of a function, until further rules are loaded."""
+    kept = lru_cache(maxsize=4096)(function)
     _kept.append(kept.cache_clear)
     return typing.cast("Callable[P, T]", kept)
 

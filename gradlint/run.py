@@ -14,20 +14,17 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import count
 
-from gradlint.config import Settings
+from gradlint.config import Settings, SettingsByFile
 from gradlint.deep_stack import on_deep_stack
 from gradlint.engine import Judged, judge_bytes, judge_file, project_for
-from gradlint.files.discovery import SUFFIXES, Discovered, discover
-from gradlint.files.documents import SUFFIXES as DOCUMENT_SUFFIXES
+from gradlint.files.discovery import Discovered
 from gradlint.flow.project import Project
 from gradlint.merging import FileResult, merged
-from gradlint.own_rules import load_rule_files, rule_files
 from gradlint.rule import all_rules
 from gradlint.run_rules import internal_error, unreadable
-from gradlint.selection import selected_codes
 
 #: Below this many files, starting processes costs more than it saves.
 MANY_FILES = 64
@@ -42,15 +39,9 @@ def _tell_nobody(_: int) -> None:
     pass
 
 
-def found_under(paths: Sequence[str], settings: Settings) -> Discovered:
-    """The files that these settings choose of the paths."""
-    suffixes = (*SUFFIXES, *DOCUMENT_SUFFIXES) if settings.include_docs else SUFFIXES
-    return discover(paths, settings.exclude, settings.root, suffixes)
-
-
 def check_found(
     found: Discovered,
-    settings: Settings,
+    settings: SettingsByFile,
     jobs: int | None,
     advance: Advance = _tell_nobody,
     standard_input: tuple[bytes, str] | None = None,
@@ -63,8 +54,9 @@ def check_found(
     results = check_files(found.files, settings, jobs, advance, standard_input, executor)
     for folder in found.unreadable:
         finding = unreadable(folder.reason, folder.path)
-        if finding.code in selected_codes(settings.select, settings.ignore, rule_files(settings)):
-            results.append(FileResult(folder.path, (finding,)))
+        of_folder = settings.for_folder(os.path.dirname(folder.path))
+        if finding.code in of_folder.selected_in(folder.path):
+            results.append(FileResult(folder.path, (of_folder.with_severity(finding),)))
     return sorted(results, key=lambda result: result.filename)
 
 
@@ -77,41 +69,87 @@ def freeze_what_stays() -> None:
 
 def check_files(
     files: Sequence[str],
-    settings: Settings,
+    settings: SettingsByFile,
     jobs: int | None,
     advance: Advance,
     standard_input: tuple[bytes, str] | None = None,
     executor: Executor | None = None,
 ) -> list[FileResult]:
     """Judge the files, in the order given, and standard input under a name."""
-    load_rule_files(rule_files(settings))
+    names = [*files, standard_input[1]] if standard_input is not None else files
+    groups = _Groups.of(names, settings)
     all_rules()  # before any fork: once for all processes
     if jobs is None:
         jobs = (os.cpu_count() or 1) if len(files) >= MANY_FILES else 1
     if executor is not None:
-        by_name = dict(_judge_on(executor, files, settings))
+        by_name = dict(_judge_on(executor, files, groups))
         judged = [by_name[file] for file in files]
     elif jobs <= 1 or len(files) <= 1:
-        judged = on_deep_stack(_judge_here, files, settings, project_for(settings), advance)
+        judged = on_deep_stack(_judge_here, files, groups, _Projects(), advance)
     else:
-        by_name = dict(_judge_in_processes(files, settings, jobs, advance))
+        by_name = dict(_judge_in_processes(files, groups, jobs, advance))
         judged = [by_name[file] for file in files]
     if standard_input is not None:
-        judged.append(_lean(judge_bytes(*standard_input, settings, project_for(settings))))
-    return merged(judged, settings, _judge_programs(files, settings) if len(files) <= FEW_FILES else ())
+        under = groups.of_file[standard_input[1]]
+        judged.append(_lean(judge_bytes(*standard_input, under, project_for(under))))
+    return merged(judged, settings, _judge_programs(files, groups) if len(files) <= FEW_FILES else ())
 
 
-def _judge_programs(files: Sequence[str], settings: Settings) -> list[Judged]:
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    """Under which settings each file is judged: those of the file, with every rule that is on in any file of the run.
+
+    What is found in one file may stand in another one, whose settings decide: when all is merged.
+    """
+
+    of_file: dict[str, Settings]
+
+    @classmethod
+    def of(cls, files: Sequence[str], settings: SettingsByFile) -> _Groups:
+        found = {file: settings.for_file(file) for file in files}
+        distinct = {id(each): each for each in found.values()}
+        rules = frozenset(code for each in distinct.values() for code in each.selected)
+        under = {key: each if each.selected == rules else each.with_codes(rules) for key, each in distinct.items()}
+        return cls({file: under[id(each)] for file, each in found.items()})
+
+    def with_files(self, files: Sequence[str]) -> _Groups:
+        """Of these files alone: what is sent to a process."""
+        return _Groups({file: self.of_file[file] for file in files})
+
+
+class _Projects:
+    """One project for each settings, so that trees that one file had read serve the next."""
+
+    def __init__(self) -> None:
+        self._made: dict[Settings, Project] = {}
+        self._last: tuple[Settings, Project] | None = None
+
+    def of(self, settings: Settings) -> Project:
+        if self._last is None or self._last[0] is not settings:  # saves hashing the same settings per file
+            if settings not in self._made:
+                self._made[settings] = project_for(settings)
+            self._last = settings, self._made[settings]
+        return self._last[1]
+
+
+def _judge_programs(files: Sequence[str], groups: _Groups) -> list[Judged]:
     """What the programs of the project show that lead to these few files: they say who is called with what."""
-    project = project_for(settings)
-    programs = project.trained_names.programs_around([os.path.abspath(file) for file in files])
-    return on_deep_stack(_judge_here, programs, settings, project, _tell_nobody) if programs else []
+    projects = _Projects()
+    programs: dict[str, Settings] = {}
+    for settings in dict.fromkeys(groups.of_file.values()):
+        among = [os.path.abspath(file) for file in files if groups.of_file[file] == settings]
+        for program in projects.of(settings).trained_names.programs_around(among):
+            programs.setdefault(program, settings)
+    if not programs:
+        return []
+    return on_deep_stack(_judge_here, tuple(programs), _Groups(programs), projects, _tell_nobody)
 
 
-def _judge_here(files: Sequence[str], settings: Settings, project: Project, advance: Advance) -> list[Judged]:
+def _judge_here(files: Sequence[str], groups: _Groups, projects: _Projects, advance: Advance) -> list[Judged]:
     results = []
     for file in files:
-        results.append(_lean(judge_file(file, settings, project)))
+        settings = groups.of_file[file]
+        results.append(_lean(judge_file(file, settings, projects.of(settings))))
         advance(1)
     return results
 
@@ -121,18 +159,18 @@ def _lean(judged: Judged) -> Judged:
     return replace(judged, decisions=()) if judged.decisions else judged
 
 
-class _Projects:
-    """The project of each thread of this process: trees that one chunk of a run read serve the next, none after it."""
+class _Threads:
+    """The projects of each thread of this process: trees that one chunk of a run read serve the next, none after it."""
 
     def __init__(self) -> None:
-        self._kept: dict[int, tuple[str, Settings, Project]] = {}
+        self._kept: dict[int, tuple[str, _Projects]] = {}
 
-    def of(self, run: str, settings: Settings) -> Project:
+    def projects(self, run: str) -> _Projects:
         thread = threading.get_ident()
         kept = self._kept.get(thread)
-        if kept is None or kept[:2] != (run, settings):
-            kept = self._kept[thread] = (run, settings, project_for(settings))
-        return kept[2]
+        if kept is None or kept[0] != run:
+            kept = self._kept[thread] = (run, _Projects())
+        return kept[1]
 
     def forget(self, run: str) -> None:
         for thread, kept in list(self._kept.items()):
@@ -140,12 +178,12 @@ class _Projects:
                 del self._kept[thread]
 
 
-_projects = _Projects()
+_threads = _Threads()
 _runs = count()
 
 
-def _judge_chunk(files: Sequence[str], settings: Settings, run: str) -> list[Judged]:
-    return on_deep_stack(_judge_here, files, settings, _projects.of(run, settings), _tell_nobody)
+def _judge_chunk(files: Sequence[str], groups: _Groups, run: str) -> list[Judged]:
+    return on_deep_stack(_judge_here, files, groups, _threads.projects(run), _tell_nobody)
 
 
 def _name_run() -> str:
@@ -159,7 +197,7 @@ def _chunks(files: Sequence[str], at_least: int) -> list[Sequence[str]]:
     return [chunk for start in range(number) if (chunk := files[start::number])]
 
 
-def _judge_on(executor: Executor, files: Sequence[str], settings: Settings) -> Iterator[tuple[str, Judged]]:
+def _judge_on(executor: Executor, files: Sequence[str], groups: _Groups) -> Iterator[tuple[str, Judged]]:
     """On an executor of somebody else, by nothing but `submit`; it is neither shut down nor left with work of ours."""
     run = _name_run()
     futures: list[tuple[Future[list[Judged]], Sequence[str]]] = []
@@ -167,7 +205,7 @@ def _judge_on(executor: Executor, files: Sequence[str], settings: Settings) -> I
     try:
         for chunk in _chunks(files, os.cpu_count() or 1):
             try:
-                futures.append((executor.submit(_judge_chunk, chunk, settings, run), chunk))
+                futures.append((executor.submit(_judge_chunk, chunk, groups.with_files(chunk), run), chunk))
             except BrokenExecutor:
                 lost.extend(chunk)
         for future, chunk in futures:
@@ -178,20 +216,20 @@ def _judge_on(executor: Executor, files: Sequence[str], settings: Settings) -> I
     finally:
         for future, _ in futures:
             future.cancel()
-        _projects.forget(run)
+        _threads.forget(run)
     for file in lost:
-        yield file, _judge_alone(file, settings)
+        yield file, _judge_alone(file, groups)
 
 
 def _judge_in_processes(
-    files: Sequence[str], settings: Settings, jobs: int, advance: Advance
+    files: Sequence[str], groups: _Groups, jobs: int, advance: Advance
 ) -> Iterator[tuple[str, Judged]]:
     chunks = _chunks(files, jobs)
     lost: list[str] = []
     run = _name_run()
     with ProcessPoolExecutor(min(jobs, len(chunks)), initializer=_end_on_interrupt) as pool:
         futures: dict[Future[list[Judged]], Sequence[str]] = {
-            pool.submit(_judge_chunk, chunk, settings, run): chunk for chunk in chunks
+            pool.submit(_judge_chunk, chunk, groups.with_files(chunk), run): chunk for chunk in chunks
         }
         try:
             for future in as_completed(futures):
@@ -207,7 +245,7 @@ def _judge_in_processes(
             pool.shutdown(cancel_futures=True)
             raise
     for file in lost:
-        yield file, _judge_alone(file, settings)
+        yield file, _judge_alone(file, groups)
         advance(1)
 
 
@@ -219,11 +257,11 @@ def _terminate_workers(pool: ProcessPoolExecutor) -> None:
         process.terminate()
 
 
-def _judge_alone(file: str, settings: Settings) -> Judged:
+def _judge_alone(file: str, groups: _Groups) -> Judged:
     """Judge a file that was with others when their process died: the guilty one is told from the others."""
     with ProcessPoolExecutor(1, initializer=_end_on_interrupt) as pool:
         try:
-            return pool.submit(_judge_chunk, [file], settings, _name_run()).result()[0]
+            return pool.submit(_judge_chunk, [file], groups.with_files([file]), _name_run()).result()[0]
         except BrokenProcessPool as error:
             return Judged(file, (internal_error("the process that judged this file", error, file),))
 

@@ -22,9 +22,9 @@ def output_options(command: Command) -> Command:
     in_format = click.option(
         "--output-format",
         type=click.Choice(["full", "concise", "json"]),
-        default="full",
-        show_default=True,
-        help="How findings are printed.",
+        envvar="GRADLINT_OUTPUT_FORMAT",
+        show_envvar=True,
+        help="How findings are printed (default: as the settings say, else full).",
     )
     return in_format(to_file(command))
 

@@ -46,7 +46,7 @@ class _Program(click.Command):
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[ARGUMENTS]...")
 def probe(
     module: str | None,
-    output_format: str,
+    output_format: str | None,
     output_file: str | None,
     exit_on_findings: bool,
     run_only: bool,
@@ -74,7 +74,7 @@ def probe(
             stream.flush()
     if outcome.error is not None:
         print_error(outcome.error)
-    report = _render(outcome.results, output_format, to_file=bool(output_file))
+    report = _render(outcome.results, output_format or _format_of_settings(target), to_file=bool(output_file))
     for note in outcome.notes:
         click.echo(f"gradlint: {note}", err=True)
     if output_file:
@@ -85,6 +85,12 @@ def probe(
     if status == 0 and exit_on_findings and outcome.has_findings:
         status = 1
     click.get_current_context().exit(status)
+
+
+def _format_of_settings(target: str) -> str:
+    from gradlint.config import load_settings
+
+    return load_settings([target] if os.path.exists(target) else []).output_format
 
 
 def _check_target(target: str, *, is_module: bool) -> None:
