@@ -15,6 +15,7 @@ from pathlib import Path
 
 from gradlint.config import Settings
 from gradlint.engine import Judged, judge_bytes, judge_file, project_for
+from gradlint.fingerprints import relative_path, with_fingerprints
 from gradlint.flow_report import GradientDecision
 from gradlint.rule import Finding, Severity, Step
 from gradlint.selection import selected_codes
@@ -61,13 +62,17 @@ class _Merging:
         self._settings = settings
         self._selected = selected_codes(settings.select, settings.ignore)
         self._names = {os.path.abspath(each.filename): each.filename for each in judged}
-        self._excerpts: dict[tuple[str, int, int], str] = {}
+        self._excerpts: dict[str, dict[tuple[int, int], str]] = {}
+        self._scopes: dict[str, dict[tuple[int, int], str]] = {}
         self._comments: dict[str, Suppressions] = {}
         self._alone: dict[str, Judged] = {}
         self._elsewhere: dict[str, list[Finding]] = {}
         self._project = project_for(settings)
         for each in (*judged, *others):
-            self._excerpts |= {(self._name(name), cell, row): text for (name, cell, row), text in each.excerpts.items()}
+            for (name, *at), text in each.excerpts.items():
+                self._excerpts.setdefault(self._name(name), {})[at[0], at[1]] = text
+            for (name, *at), scope in each.scopes.items():
+                self._scopes.setdefault(self._name(name), {})[at[0], at[1]] = scope
             for name, comments in each.suppressions.items():
                 self._comments.setdefault(self._name(name), comments)
 
@@ -95,8 +100,10 @@ class _Merging:
                 partial(self._is_imported_by_others, judged.filename),
             )
         findings.sort(key=lambda finding: (*finding.place.order[:3], finding.code, finding.place.order))
-        told = tuple(_with_short_names(finding) for finding in findings)
-        rows = {(cell, row): text for (name, cell, row), text in self._excerpts.items() if name == judged.filename}
+        rows = self._excerpts.get(judged.filename, {})
+        scopes = self._scopes.get(judged.filename, {})
+        path = relative_path(judged.filename, self._settings.root) if findings else ""
+        told = tuple(map(_with_short_names, with_fingerprints(findings, path, rows, scopes)))
         return FileResult(judged.filename, told, judged.decisions, rows, judged.parsed)
 
     def _remember_steps(self, finding: Finding) -> None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
 
+from gradlint.fingerprints import Fingerprint
 from gradlint.verdicts import Cause, Confirmation, Origin, Verdict
 
 
@@ -25,6 +26,12 @@ class Severity(Enum):
     ERROR = "error"
     WARNING = "warning"
     INFO = "info"
+
+
+def at_least(severity: str) -> frozenset[Severity]:
+    """The severities that weigh as much as the one of this name, or more."""
+    order = list(Severity)
+    return frozenset(order[: order.index(Severity(severity)) + 1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +85,8 @@ class Finding:
     origin: Origin = Origin.STATIC
     confirmation: Confirmation | None = None
     """What a run under the probe said of it; None when there was no run."""
+    fingerprint: Fingerprint | None = field(default=None, compare=False)
+    """What it is known by while the code around it moves; None until all findings of its file are known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,8 @@ from pathlib import Path
 from gradlint.config import Settings, load_settings
 from gradlint.engine import excerpts_of
 from gradlint.files.input_file import InputFile
+from gradlint.fingerprints import relative_path, scopes_of, with_fingerprints
+from gradlint.flow.sources import ROWS, parse
 from gradlint.merging import FileResult, check_file
 from gradlint.probe.account import Account
 from gradlint.probe.confirmation import rows_of
@@ -101,12 +103,19 @@ def _by_file(findings: Sequence[Finding], settings: Settings, static: dict[str, 
             kept = apply_suppressions(of_run, read_suppressions(text, name), selected)
             here += [finding for finding in kept if finding.origin is Origin.RUN]
         here.sort(key=lambda finding: (finding.place.row, finding.place.column, finding.code))
-        results.append(
-            FileResult(
-                name, tuple(here), (), excerpts_of(InputFile(name, text), [finding.place for finding in here]), True
-            )
-        )
+        rows = excerpts_of(InputFile(name, text), [finding.place for finding in here])
+        path = relative_path(name, settings.root)
+        told = with_fingerprints(here, path, rows, _scopes(text, [finding.place.row for finding in here]))
+        results.append(FileResult(name, told, (), rows, True))
     return results
+
+
+def _scopes(text: str, rows: Sequence[int]) -> dict[tuple[int, int], str]:
+    try:
+        tree = parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return {}
+    return {(0, row): scope for row, scope in scopes_of(tree, rows, ROWS).items()}
 
 
 def _text(name: str) -> str:
