@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from gradlint.cli.output import output_options, print_report, write_report
+from gradlint.cli.output import (
+    DEFAULT_FORMAT,
+    checkout_folder,
+    chosen_outputs,
+    output_options,
+    write_reports,
+)
 from gradlint.errors import RunError
 
 if TYPE_CHECKING:
@@ -17,6 +22,7 @@ if TYPE_CHECKING:
     from gradlint.files.discovery import Unusable
     from gradlint.merging import FileResult
 
+DEFAULT_FAIL_LEVEL = "warning"
 _RULES = "Codes (GL101), prefixes (GL1), names or ALL; comma-separated, repeatable."
 
 
@@ -26,6 +32,11 @@ _RULES = "Codes (GL101), prefixes (GL1), names or ALL; comma-separated, repeatab
 @click.option("--ignore", multiple=True, metavar="RULES", help="Leave these rules out. Takes what --select takes.")
 @output_options
 @click.option("--statistics", is_flag=True, help="Print how many findings each rule has, in place of the findings.")
+@click.option(
+    "--fail-level",
+    type=click.Choice(["error", "warning", "info"]),
+    help=f"Exit with 1 when there are findings of this severity or a higher one (default: {DEFAULT_FAIL_LEVEL}).",
+)
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when there are findings.")
 @click.option(
     "--jobs", "-j", type=click.IntRange(min=1), metavar="N", help="Processes to use (default: all cores, if it pays)."
@@ -37,9 +48,11 @@ def check(
     paths: tuple[str, ...],
     select: tuple[str, ...],
     ignore: tuple[str, ...],
-    output_format: str,
+    output: tuple[str, ...],
+    output_format: str | None,
     output_file: str | None,
     statistics: bool,
+    fail_level: str | None,
     exit_zero: bool,
     jobs: int | None,
     no_cache: bool,
@@ -49,26 +62,34 @@ def check(
     """Judge Python files (default: those under the working folder) and print what is wrong with their gradients.
 
     `-` reads standard input. Exit status: 0 when nothing was found, 1 when there are errors or warnings, 2 when the
-    run itself failed (bad option, missing path, unreadable settings); hints do not count.
+    run itself failed (bad option, missing path, unreadable settings); hints do not count unless --fail-level is info.
     """
     from dataclasses import replace
 
     from gradlint.config import load_settings
-    from gradlint.report import findings_of
-    from gradlint.rule import Severity
+    from gradlint.report import findings_of, summary
+    from gradlint.report.contents import Report
+    from gradlint.rule import Severity, at_least
 
     settings = load_settings(paths or (".",)).with_rules(
         _split_rules("--select", select), _split_rules("--ignore", ignore)
     )
     settings = replace(settings, include_docs=include_docs)
+    outputs = chosen_outputs(output, output_format, output_file, DEFAULT_FORMAT)
+    failing = at_least(fail_level or DEFAULT_FAIL_LEVEL)
     results, missing = _results(paths or (".",), settings, jobs, stdin_filename or "-")
-    report = _render(results, output_format, statistics=statistics, failed=bool(missing), to_file=bool(output_file))
-    if output_file:
-        write_report(output_file, report)
-    else:
-        print_report(report)
-    found = any(finding.severity is not Severity.INFO for finding in findings_of(results))
-    click.get_current_context().exit(2 if missing else int(found and not exit_zero))
+    fails = any((finding.severity or Severity.ERROR) in failing for finding in findings_of(results))
+    # A run that judged nothing, or not everything, does not say that all is well.
+    says_clean = not findings_of(results) and (bool(missing) or not results)
+    report = Report(
+        results,
+        closing="" if says_clean else summary(results),
+        exit_code=2 if missing else int(fails and not exit_zero),
+        failures=tuple(f"{each.path}: {each.reason}" for each in missing),
+        checkout=checkout_folder(),
+    )
+    write_reports(outputs, report, statistics=statistics)
+    click.get_current_context().exit(report.exit_code)
 
 
 def _split_rules(option: str, values: Sequence[str]) -> tuple[str, ...]:
@@ -110,17 +131,3 @@ def _results(
     if not results and not found.missing:
         click.echo(f"gradlint: no Python files in {', '.join(map(printable, paths))}", err=True)
     return sorted(results, key=lambda result: result.filename), found.missing
-
-
-def _render(results: Sequence[FileResult], output_format: str, *, statistics: bool, failed: bool, to_file: bool) -> str:
-    from gradlint.report import REPORTS, findings_of, summary
-    from gradlint.report.statistics import render_json, render_text
-    from gradlint.report.style import Style, wants_color
-
-    if output_format == "json":
-        return render_json(results) if statistics else REPORTS["json"](results, Style())
-    style = Style(not to_file and wants_color(sys.stdout, os.environ))
-    report = render_text(results) if statistics else REPORTS[output_format](results, style)
-    # A run that judged nothing, or not everything, does not say that all is well.
-    says_clean = not findings_of(results) and (failed or not results)
-    return report if says_clean else report + summary(results)
