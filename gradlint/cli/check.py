@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gradlint.cli.accepted import accepting, baseline_options
 from gradlint.cli.output import (
     DEFAULT_FORMAT,
     checkout_folder,
     chosen_outputs,
+    is_summarised,
     output_options,
     write_reports,
 )
@@ -32,6 +34,7 @@ _RULES = "Codes (GL101), prefixes (GL1), names or ALL; comma-separated, repeatab
 @click.option("--ignore", multiple=True, metavar="RULES", help="Leave these rules out. Takes what --select takes.")
 @output_options
 @click.option("--statistics", is_flag=True, help="Print how many findings each rule has, in place of the findings.")
+@baseline_options
 @click.option(
     "--fail-level",
     type=click.Choice(["error", "warning", "info"]),
@@ -52,6 +55,9 @@ def check(
     output_format: str | None,
     output_file: str | None,
     statistics: bool,
+    baseline: str | None,
+    write_baseline: str | None,
+    prune_baseline: bool,
     fail_level: str | None,
     exit_zero: bool,
     jobs: int | None,
@@ -67,24 +73,31 @@ def check(
     from dataclasses import replace
 
     from gradlint.config import load_settings
-    from gradlint.report import findings_of, summary
+    from gradlint.report import findings_of, not_shown, summary
     from gradlint.report.contents import Report
     from gradlint.rule import Severity, at_least
+    from gradlint.selection import selected_codes
 
     settings = load_settings(paths or (".",)).with_rules(
         _split_rules("--select", select), _split_rules("--ignore", ignore)
     )
     settings = replace(settings, include_docs=include_docs)
-    outputs = chosen_outputs(output, output_format, output_file, DEFAULT_FORMAT)
+    files = {"--baseline": baseline, "--write-baseline": write_baseline}
+    outputs = chosen_outputs(output, output_format, output_file, DEFAULT_FORMAT, files)
     failing = at_least(fail_level or DEFAULT_FAIL_LEVEL)
-    results, missing = _results(paths or (".",), settings, jobs, stdin_filename or "-")
+    baseline_use = accepting(baseline, write_baseline, prune_baseline)
+    found, missing = _results(paths or (".",), settings, jobs, stdin_filename or "-")
+    selected = selected_codes(settings.select, settings.ignore)
+    results, accepted = baseline_use.apply(found, lambda filename: selected, failed=bool(missing))
+    if accepted and not is_summarised(outputs):
+        click.echo(f"gradlint: {not_shown(accepted)}", err=True)
     fails = any((finding.severity or Severity.ERROR) in failing for finding in findings_of(results))
     # A run that judged nothing, or not everything, does not say that all is well.
     says_clean = not findings_of(results) and (bool(missing) or not results)
     report = Report(
         results,
-        closing="" if says_clean else summary(results),
-        exit_code=2 if missing else int(fails and not exit_zero),
+        closing="" if says_clean else summary(results, accepted),
+        exit_code=2 if missing else int(fails and not exit_zero and write_baseline is None),
         failures=tuple(f"{each.path}: {each.reason}" for each in missing),
         checkout=checkout_folder(),
     )
