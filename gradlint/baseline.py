@@ -5,7 +5,8 @@ may lie anywhere and have settings in several folders. That a file could not be 
 accepted: silence about it would mean nothing.
 
 An entry is *fixed* when the run judged its file with its rule and did not find it, or when the file is gone. Of files
-and rules that a run leaves out, nothing is said.
+and rules that a run leaves out, nothing is said, nor of what was found through another file (one that calls a function,
+say) when the run leaves that one out.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any
 
 from gradlint.errors import RunError
 from gradlint.files.whole import write_whole
-from gradlint.fingerprints import relative_path, without_blanks
+from gradlint.fingerprints import Fingerprint, relative_path, without_blanks
 from gradlint.merging import FileResult
 from gradlint.rule import Finding
 from gradlint.run_rules import ALWAYS_SELECTED
@@ -44,6 +45,13 @@ class Entry:
     compared: str = field(repr=False)
     index: int
     line: str = field(compare=False)
+    through: tuple[str, ...] = field(default=(), compare=False)
+    """The other files that its trace leads through."""
+
+    @property
+    def without_index(self) -> tuple[str, ...]:
+        """What entries share that differ in nothing but their number."""
+        return self.path, self.rule, self.scope, self.compared
 
     @property
     def place(self) -> str:
@@ -71,13 +79,16 @@ class Baseline:
         """Take what is accepted out of the results of a run."""
         found: set[Entry] = set()
         kept: list[FileResult] = []
+        known = {entry.without_index for entry in self.entries}
         accepted = 0
         for result in results:
             remaining = []
             for finding in result.findings:
-                entry = self._entry_of(finding)
+                entry, cause = self._entry_of(finding), self._cause_of(finding)
                 if entry is not None and entry in self.entries:
                     found.add(entry)
+                    accepted += 1
+                elif cause is not None and cause.without_index in known:
                     accepted += 1
                 else:
                     remaining.append(finding)
@@ -119,7 +130,16 @@ class Baseline:
         known = finding.fingerprint
         if known is None or finding.code in ALWAYS_SELECTED:
             return None
-        path = self._path(finding.filename)
+        through = {self._path(step.filename) for step in finding.trace if step.filename}
+        return replace(self._entry(known), through=tuple(sorted(through)))
+
+    def _cause_of(self, finding: Finding) -> Entry | None:
+        """The entry that the finding would have where its cause stands, in a file that the run leaves out."""
+        known = finding.fingerprint
+        return self._entry(known.cause) if known is not None and known.cause is not None else None
+
+    def _entry(self, known: Fingerprint) -> Entry:
+        path = self._path(known.filename)
         return Entry(path, known.code, known.scope, without_blanks(known.line), known.index, known.line)
 
     def _left_behind(self, results: Sequence[FileResult], applied: Applied) -> set[Entry]:
@@ -130,9 +150,13 @@ class Baseline:
             if not any(finding.code in ALWAYS_SELECTED for finding in result.findings)
         }
         named = {self._path(result.filename) for result in results}
-        gone = {path for path in {entry.path for entry in self.entries} - named if self._is_gone(path)}
+        others = {path for entry in self.entries for path in (entry.path, *entry.through)} - named
+        gone = {path for path in others if self._is_gone(path)}
         return {
-            entry for entry in self.entries if entry.path in gone or entry.rule in judged.get(entry.path, frozenset())
+            entry
+            for entry in self.entries
+            if entry.path in gone
+            or (entry.rule in judged.get(entry.path, frozenset()) and gone.union(judged).issuperset(entry.through))
         }
 
     def _path(self, filename: str) -> str:
@@ -185,17 +209,24 @@ def _read_entry(content: Any, number: int, where: str) -> Entry:
             expected = "a string" if kind is str else "a number"
             got = f"got {json.dumps(value)[:40]}" if key in content else "it is missing"
             raise RunError(f'{where}: entry {number}: "{key}": expected {expected}, {got}')
-    line = content["line"]
-    return Entry(content["path"], content["rule"], content["scope"], without_blanks(line), content["index"], line)
+    line, through = content["line"], content.get("through", [])
+    if not isinstance(through, list) or not all(isinstance(each, str) for each in through):
+        raise RunError(f'{where}: entry {number}: "through": expected a list of strings')
+    compared = without_blanks(line)
+    return Entry(
+        content["path"], content["rule"], content["scope"], compared, content["index"], line, tuple(sorted(through))
+    )
 
 
 def _as_json(entry: Entry) -> str:
-    told = {
+    told: dict[str, object] = {
         "path": entry.path,
         "rule": entry.rule,
         "scope": entry.scope,
         "line": entry.line,
         "index": entry.index,
     }
+    if entry.through:
+        told["through"] = entry.through
     text = json.dumps(told, ensure_ascii=False)
     return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

@@ -44,6 +44,10 @@ class Fingerprint:
     """The first line of the finding, without comment and with single blanks."""
     index: int
     """The number of this one, from 0, among those of the file that are equal in all else."""
+    filename: str = ""
+    """The file as the run names it."""
+    cause: Fingerprint | None = None
+    """What it is known by where the change is to be made, when that is in a file that the run leaves out."""
 
     def __str__(self) -> str:
         parts = (self.path, self.code, self.scope, without_blanks(self.line), str(self.index))
@@ -53,18 +57,24 @@ class Fingerprint:
 
 def with_fingerprints(
     findings: Iterable[Finding],
-    path: str,
+    filename: str,
+    folder: str | os.PathLike[str],
     rows: Mapping[tuple[int, int], str],
     scopes: Mapping[tuple[int, int], str],
 ) -> tuple[Finding, ...]:
-    """The findings of one file, in order, each with its fingerprint. Rows and scopes are by cell and row."""
+    """The findings of one file, in order, each with its fingerprint. Rows and scopes are by cell and row.
+
+    The fingerprint that a finding has already is that of its cause, in another file.
+    """
     seen: Counter[tuple[str, str, str]] = Counter()
     stamped = []
+    path = relative_path(filename, folder)
     for finding in findings:
         at = finding.place.cell, finding.place.row
         line, scope = _shortened(normalised(rows.get(at, ""))), scopes.get(at, "")
         key = finding.code, scope, without_blanks(line)
-        stamped.append(replace(finding, fingerprint=Fingerprint(path, finding.code, scope, line, seen[key])))
+        known = Fingerprint(path, finding.code, scope, line, seen[key], filename, finding.fingerprint)
+        stamped.append(replace(finding, fingerprint=known))
         seen[key] += 1
     return tuple(stamped)
 

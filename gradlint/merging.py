@@ -15,7 +15,7 @@ from pathlib import Path
 
 from gradlint.config import Settings
 from gradlint.engine import Judged, judge_bytes, judge_file, project_for
-from gradlint.fingerprints import relative_path, with_fingerprints
+from gradlint.fingerprints import with_fingerprints
 from gradlint.flow_report import GradientDecision
 from gradlint.rule import Finding, Severity, Step
 from gradlint.selection import selected_codes
@@ -101,10 +101,13 @@ class _Merging:
             )
         findings.sort(key=lambda finding: (*finding.place.order[:3], finding.code, finding.place.order))
         rows = self._excerpts.get(judged.filename, {})
-        scopes = self._scopes.get(judged.filename, {})
-        path = relative_path(judged.filename, self._settings.root) if findings else ""
-        told = tuple(map(_with_short_names, with_fingerprints(findings, path, rows, scopes)))
+        told = tuple(map(_with_short_names, self._stamped(findings, judged.filename)))
         return FileResult(judged.filename, told, judged.decisions, rows, judged.parsed)
+
+    def _stamped(self, findings: Sequence[Finding], filename: str) -> tuple[Finding, ...]:
+        """Findings of one file, with their fingerprints."""
+        rows, scopes = self._excerpts.get(filename, {}), self._scopes.get(filename, {})
+        return with_fingerprints(findings, filename, self._settings.root, rows, scopes)
 
     def _remember_steps(self, finding: Finding) -> None:
         """Note the finding as if it stood at each of its steps in other files."""
@@ -147,7 +150,8 @@ class _Merging:
         cause = Step("the cause stands here", finding.place, finding.filename)
         known = any(each.place == finding.place and each.filename == finding.filename for each in finding.trace)
         trace = finding.trace if known else (cause, *finding.trace)
-        return replace(finding, place=step.place, filename=step.filename, trace=trace)
+        stamped = self._stamped([finding], finding.filename)[0]
+        return replace(stamped, place=step.place, filename=step.filename, trace=trace)
 
     def _effect(self, finding: Finding) -> Step | None:
         """The step nearest to the cause in a file of the run: the call that leads there, or what comes of it."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from gradlint.config import Settings, load_settings
 from gradlint.engine import excerpts_of
 from gradlint.files.input_file import InputFile
-from gradlint.fingerprints import relative_path, scopes_of, with_fingerprints
+from gradlint.fingerprints import scopes_of, with_fingerprints
 from gradlint.flow.sources import ROWS, parse
 from gradlint.merging import FileResult, check_file
 from gradlint.probe.account import Account
@@ -104,8 +104,9 @@ def _by_file(findings: Sequence[Finding], settings: Settings, static: dict[str, 
             here += [finding for finding in kept if finding.origin is Origin.RUN]
         here.sort(key=lambda finding: (finding.place.row, finding.place.column, finding.code))
         rows = excerpts_of(InputFile(name, text), [finding.place for finding in here])
-        path = relative_path(name, settings.root)
-        told = with_fingerprints(here, path, rows, _scopes(text, [finding.place.row for finding in here]))
+        here = [replace(finding, fingerprint=None) for finding in here]
+        scopes = _scopes(text, [finding.place.row for finding in here])
+        told = with_fingerprints(here, name, settings.root, rows, scopes)
         results.append(FileResult(name, told, (), rows, True))
     return results
 
