@@ -174,11 +174,11 @@ def _check_places(outputs: Sequence[Output], taken: Mapping[str, str | None]) ->
     for output in outputs:
         if output.file is None:
             continue
+        check_writable(output.file, output.option)
         path = os.path.realpath(output.file)
         if path in seen:
             raise RunError(f"--output: {seen[path]} and {output.format} both go to {output.file}")
         seen[path] = output.format
-        check_writable(output.file, output.option)
 
 
 def _complete_format(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
