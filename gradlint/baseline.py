@@ -25,6 +25,7 @@ from gradlint.fingerprints import Fingerprint, relative_path, without_blanks
 from gradlint.merging import FileResult
 from gradlint.rule import Finding
 from gradlint.run_rules import ALWAYS_SELECTED
+from gradlint.text import printable
 
 VERSION = 1
 TOOL = "gradlint"
@@ -173,7 +174,7 @@ def read_baseline(file: str, option: str) -> Baseline:
     Raises:
         RunError: there is none that this version reads; the message begins with the option and names the file.
     """
-    where = f"{option}: {file}"
+    where = f"{option}: {printable(file)}"
     try:
         text = Path(file).read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -101,7 +101,7 @@ def accepting(baseline: str | None, write_baseline: str | None, prune_baseline: 
     assert write_baseline is not None
     check_writable(write_baseline, "--write-baseline")
     # What is no baseline is not written over, and entries of files that the run leaves out are kept.
-    is_new = not os.path.lexists(write_baseline) or os.path.getsize(write_baseline) == 0
+    is_new = not os.path.exists(write_baseline) or os.path.getsize(write_baseline) == 0
     if is_new:
         return Accepting(Baseline(write_baseline), writes=True)
     try:
