@@ -13,6 +13,6 @@ from support import Run
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """`run("check", ...)` in an empty folder, without colours that the environment of the tests asks for."""
     monkeypatch.chdir(tmp_path)
-    for name in ("NO_COLOR", "FORCE_COLOR"):
+    for name in ("NO_COLOR", "FORCE_COLOR", "GRADLINT_CONFIG", "GRADLINT_OUTPUT_FORMAT"):
         monkeypatch.delenv(name, raising=False)
     return Run(tmp_path)

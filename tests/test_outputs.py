@@ -43,6 +43,15 @@ def test_a_dash_is_standard_output(run: Run) -> None:
     assert sorted(os.listdir(run.folder)) == ["train.py"]
 
 
+def test_the_environment_names_a_format_for_when_no_option_does(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRADLINT_OUTPUT_FORMAT", "json")
+    run.write("train.py", FAULTY)
+
+    assert codes(run("check").stdout) == ["GL101"]
+    assert run("check", "--output-format", "pylint").stdout.startswith("train.py:3: [GL101]")
+    assert run("check", "--output", "pylint").stdout.startswith("train.py:3: [GL101]")
+
+
 def test_the_name_of_a_file_may_hold_colons(run: Run) -> None:
     run.write("train.py", FAULTY)
 

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from gradlint.errors import RunError
@@ -68,7 +69,11 @@ def output_options(command: Command) -> Command:
             "--output full`.",
         ),
         click.option(
-            "--output-format", type=click.Choice(FORMATS), help=f"How findings are printed (default: {DEFAULT_FORMAT})."
+            "--output-format",
+            type=click.Choice(FORMATS),
+            envvar="GRADLINT_OUTPUT_FORMAT",
+            show_envvar=True,
+            help=f"How findings are printed (default: {DEFAULT_FORMAT}).",
         ),
         click.option(
             "--output-file", "-o", metavar="FILE", help="Write the report to this file, not to standard output."
@@ -92,9 +97,10 @@ def chosen_outputs(
     Raises:
         RunError: a format that does not exist, a file that cannot be written, two reports for one place.
     """
-    if output and (output_format or output_file):
-        given = "--output-format" if output_format else "--output-file"
-        raise RunError(f"{given}: not together with --output, which takes FORMAT:FILE")
+    if output:
+        for option, name in (("--output-format", "output_format"), ("--output-file", "output_file")):
+            if click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE:
+                raise RunError(f"{option}: not together with --output, which takes FORMAT:FILE")
     if output:
         outputs = tuple(map(_parsed, output))
     else:
