@@ -101,7 +101,6 @@ def chosen_outputs(
         for option, name in (("--output-format", "output_format"), ("--output-file", "output_file")):
             if click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE:
                 raise RunError(f"{option}: not together with --output, which takes FORMAT:FILE")
-    if output:
         outputs = tuple(map(_parsed, output))
     else:
         file = None if output_file == _STANDARD_OUTPUT else output_file
