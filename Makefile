@@ -22,7 +22,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format .
 	$(BIN)/mypy
 
-# Writes the pages docs/rules/*.md and the table of the README from the rule files.
+# Writes the pages docs/rules/*.md and the table of the README from the rule files, and docs/settings.md and the schema.
 docs: $(VENV)/.installed
 	$(BIN)/python tools/generate_docs.py
 

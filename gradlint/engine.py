@@ -32,7 +32,6 @@ from gradlint.flow_report import GradientDecision
 from gradlint.gate import passes_gate
 from gradlint.rule import Finding, Place, Rule, Step, all_rules
 from gradlint.run_rules import internal_error, stamped, syntax_error, too_deep, unreadable
-from gradlint.selection import selected_codes
 from gradlint.suppress import Suppressions, joined, may_hold_suppressions, read_suppressions
 
 #: A range of more rows than this is shown by its first and last ones.
@@ -92,8 +91,7 @@ def judge_bytes(data: bytes, filename: str, settings: Settings, project: Project
             file = script_of(decode(data, filename))
     except UnreadableText as error:
         finding = unreadable(error.message, filename, error.place, error.instead)
-        selected = selected_codes(settings.select, settings.ignore)
-        return Judged(filename, (finding,) if finding.code in selected else ())
+        return Judged(filename, (finding,) if finding.code in settings.selected else ())
     parts: list[Judged] = []
     if not filename.endswith(DOCUMENT_SUFFIXES):
         parts.append(on_deep_stack(_judge, file, settings, project, broken))
@@ -147,7 +145,7 @@ def _in_cell(cell: int, error: SyntaxError, filename: str) -> Finding:
 
 
 def _judge(file: InputFile, settings: Settings, project: Project, broken: Sequence[Finding]) -> Judged:
-    selected = selected_codes(settings.select, settings.ignore)
+    selected = settings.selected
     with _without_garbage_collection():
         complaint, source = _parsed(file, project)
         if source is None:

@@ -3,6 +3,7 @@
 A finding stands where the change is to be made, which may be in another file than the one that was judged. When that
 file is judged too, the finding is told there, once, however many files lead to it. When it is not, the finding stands
 at the step of its trace in the judged file; unless that other file shows the same on its own: then it is its business.
+The settings of the file that a finding stands in say whether its rule is on there, and how severe it is.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from gradlint.config import Settings
+from gradlint.config import Settings, SettingsByFile
 from gradlint.engine import Judged, judge_bytes, judge_file, project_for
 from gradlint.fingerprints import with_fingerprints
+from gradlint.flow.project import Project
 from gradlint.flow_report import GradientDecision
 from gradlint.rule import Finding, Severity, Step
-from gradlint.selection import selected_codes
 from gradlint.suppress import Suppressions, apply_suppressions, is_silenced
 
 #: Of the files that lead to one cause, beside the first: so many are named in its trace.
@@ -50,24 +51,23 @@ def check_bytes(data: bytes, filename: str, settings: Settings) -> FileResult:
     return merged([judge_bytes(data, filename, settings, project_for(settings))], settings)[0]
 
 
-def merged(judged: Sequence[Judged], settings: Settings, others: Sequence[Judged] = ()) -> list[FileResult]:
+def merged(judged: Sequence[Judged], settings: SettingsByFile, others: Sequence[Judged] = ()) -> list[FileResult]:
     """One result per judged file, in the same order. `others` get none: what they show of the judged files counts."""
     return _Merging(judged, settings, others).results()
 
 
 class _Merging:
-    def __init__(self, judged: Sequence[Judged], settings: Settings, others: Sequence[Judged]) -> None:
+    def __init__(self, judged: Sequence[Judged], settings: SettingsByFile, others: Sequence[Judged]) -> None:
         self._judged = judged
         self._others = others
         self._settings = settings
-        self._selected = selected_codes(settings.select, settings.ignore)
         self._names = {os.path.abspath(each.filename): each.filename for each in judged}
         self._excerpts: dict[str, dict[tuple[int, int], str]] = {}
         self._scopes: dict[str, dict[tuple[int, int], str]] = {}
         self._comments: dict[str, Suppressions] = {}
         self._alone: dict[str, Judged] = {}
         self._elsewhere: dict[str, list[Finding]] = {}
-        self._project = project_for(settings)
+        self._projects: dict[Settings, Project] = {}
         for each in (*judged, *others):
             for (name, *at), text in each.excerpts.items():
                 self._excerpts.setdefault(self._name(name), {})[at[0], at[1]] = text
@@ -90,24 +90,26 @@ class _Merging:
         return [self._result(each, list(by_file[each.filename].values())) for each in self._judged]
 
     def _result(self, judged: Judged, findings: list[Finding]) -> FileResult:
+        settings = self._settings.for_file(judged.filename)
         comments = self._comments.get(judged.filename)
         if comments is not None:
             findings = apply_suppressions(
                 findings,
                 replace(comments, filename=judged.filename),
-                self._selected,
+                settings.selected_in(judged.filename),
                 self._elsewhere.get(judged.filename, ()),
                 partial(self._is_imported_by_others, judged.filename),
             )
         findings.sort(key=lambda finding: (*finding.place.order[:3], finding.code, finding.place.order))
         rows = self._excerpts.get(judged.filename, {})
-        told = tuple(map(_with_short_names, self._stamped(findings, judged.filename)))
+        stamped = map(_with_short_names, self._stamped(findings, judged.filename))
+        told = tuple(map(settings.with_severity, stamped))
         return FileResult(judged.filename, told, judged.decisions, rows, judged.parsed)
 
     def _stamped(self, findings: Sequence[Finding], filename: str) -> tuple[Finding, ...]:
         """Findings of one file, with their fingerprints."""
         rows, scopes = self._excerpts.get(filename, {}), self._scopes.get(filename, {})
-        return with_fingerprints(findings, filename, self._settings.root, rows, scopes)
+        return with_fingerprints(findings, filename, self._settings.for_file(filename).root, rows, scopes)
 
     def _remember_steps(self, finding: Finding) -> None:
         """Note the finding as if it stood at each of its steps in other files."""
@@ -118,7 +120,17 @@ class _Merging:
 
     def _is_imported_by_others(self, filename: str) -> bool:
         """Whether a file of the project that is not judged imports this one."""
-        return any(path not in self._names for path in self._project.sources.importers(os.path.abspath(filename)))
+        project = self._project_of(self._settings.for_file(filename))
+        return any(path not in self._names for path in project.sources.importers(os.path.abspath(filename)))
+
+    def _project_of(self, settings: Settings) -> Project:
+        if settings not in self._projects:
+            self._projects[settings] = project_for(settings)
+        return self._projects[settings]
+
+    def _is_on(self, code: str, filename: str) -> bool:
+        """Whether a rule is on in a file."""
+        return code in self._settings.for_file(filename).selected_in(filename)
 
     def _name(self, filename: str) -> str:
         """The file as the run names it."""
@@ -132,7 +144,9 @@ class _Merging:
         return os.path.abspath(filename) in self._names
 
     def _placed(self, finding: Finding) -> Finding | None:
-        """The finding in a file of the run; None where it is told elsewhere, or silenced where it stands."""
+        """The finding in a file of the run; None where it is told elsewhere, or silenced or switched off."""
+        if not self._is_on(finding.code, finding.filename):
+            return None
         if self._is_named(finding.filename):
             return finding
         comments = self._comments.get(finding.filename)
@@ -140,12 +154,13 @@ class _Merging:
             return None
         alone = self._alone.get(finding.filename)
         if alone is None:
-            alone = judge_file(finding.filename, self._settings, self._project)
+            settings = self._settings.for_file(finding.filename)
+            alone = judge_file(finding.filename, settings, self._project_of(settings))
             self._alone[finding.filename] = alone
         if any(each.code == finding.code and each.place == finding.place for each in alone.findings):
             return None
         step = self._effect(finding)
-        if step is None:
+        if step is None or not self._is_on(finding.code, step.filename):
             return None
         cause = Step("the cause stands here", finding.place, finding.filename)
         known = any(each.place == finding.place and each.filename == finding.filename for each in finding.trace)

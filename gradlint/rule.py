@@ -27,11 +27,10 @@ class Severity(Enum):
     WARNING = "warning"
     INFO = "info"
 
-
-def at_least(severity: str) -> frozenset[Severity]:
-    """The severities that weigh as much as the one of this name, or more."""
-    order = list(Severity)
-    return frozenset(order[: order.index(Severity(severity)) + 1])
+    def is_at_least(self, level: Severity) -> bool:
+        """Whether it is as certain as this level, or more."""
+        order = list(Severity)
+        return order.index(self) <= order.index(level)
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,7 +118,8 @@ INVALID_SUPPRESSION = register_run_rule(
     A suppression comment cannot be understood or names no rule.
 
     ## What it does
-    Reports `# gradlint:` comments that are neither `ignore[...]` nor `skip-file`, and names that no rule has.
+    Reports `# gradlint:` comments that are neither `ignore[...]` nor `skip-file`, those that lack the colon, and names
+    that no rule has.
 
     ## Why it matters
     The comment silences nothing, although somebody wanted it to.

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from gradlint.errors import RunError
-from gradlint.rule import Rule, all_rules
+from gradlint.rule import Rule, Severity, all_rules
 from gradlint.run_rules import ALWAYS_SELECTED
 
 EVERYTHING = "ALL"
@@ -56,6 +56,23 @@ def selected_codes(select: tuple[str, ...], ignore: tuple[str, ...]) -> frozense
         if _most_specific(select or (EVERYTHING,), rule) > _most_specific(ignore, rule)
         or (rule.code in ALWAYS_SELECTED and not _most_specific(ignore, rule))
     )
+
+
+@lru_cache(maxsize=256)
+def matching_codes(words: tuple[str, ...]) -> frozenset[str]:
+    """The codes of the rules that any of the words means."""
+    return frozenset(rule.code for rule in all_rules() if _most_specific(words, rule))
+
+
+@lru_cache(maxsize=256)
+def severity_of(code: str, severities: tuple[tuple[str, Severity], ...]) -> Severity | None:
+    """The severity that the most specific word for the rule gives it, the last of equal ones; None without any."""
+    rule = find_rule(code)
+    if rule is None:
+        return None
+    ranked = [(_specificity(word, rule), place) for place, (word, _) in enumerate(severities)]
+    specificity, place = max(ranked, default=(0, 0))
+    return severities[place][1] if specificity else None
 
 
 def _most_specific(words: Iterable[str], rule: Rule) -> int:

@@ -3,6 +3,7 @@
 - `# gradlint: ignore[GL203, left-tensorflow]` after code: findings that start (or end) on that line;
 - the same on a line of its own: findings that start in the next logical line;
 - `# gradlint: skip-file` anywhere: the whole file;
+- what follows the bracket says why: `# gradlint: ignore[GL203] -- the target network is frozen`;
 - `# noqa` and `# noqa: GL203` after code: for people whose other tools read it. Codes of other tools are theirs.
 
 Because they are applied to what was found, the ones that silence nothing are known (GL003), and so are the ones that
@@ -23,7 +24,12 @@ from gradlint.run_rules import INVALID_SUPPRESSION, UNUSED_SUPPRESSION, invalid_
 from gradlint.selection import find_rule, no_such_rule
 
 _DIRECTIVE = re.compile(r"#\s*gradlint\s*:\s*([^#]*)")
-_IGNORE = re.compile(r"ignore\s*\[([^\]]*)\]")
+_CODES = r"ignore\s*\[([^\]#]*)\]"
+_IGNORE = re.compile(_CODES)
+#: A comment that suppresses already, up to the bracket that ends its codes.
+IGNORE = re.compile(rf"#\s*gradlint\s*:\s*{_CODES}")
+#: Meant as one, and none.
+_NO_COLON = re.compile(r"#\s*gradlint(?:\s+|\s*[-=]\s*)(?:ignore\b|skip-file\b|noqa\b)\S*")
 _WORD = re.compile(r"[^\s,]+")
 _NOQA = re.compile(r"#\s*noqa(?!\w)(?:\s*:\s*(?P<codes>[A-Z]+\d+(?:(?:\s*,\s*|\s+)[A-Z]+\d+)*))?", re.IGNORECASE)
 _BLANK = frozenset({tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT})
@@ -98,6 +104,15 @@ def read_suppressions(text: str, filename: str, cell: int = 0) -> Suppressions:
                         instead="write `# gradlint: ignore[CODE]` or `# gradlint: skip-file`",
                     )
                 )
+        for almost in _NO_COLON.finditer(comment.text):
+            invalid.append(
+                invalid_suppression(
+                    f"`{almost[0]}` lacks the colon after `gradlint`",
+                    comment.place(*almost.span()),
+                    filename,
+                    instead="write `# gradlint: ignore[CODE]` or `# gradlint: skip-file`",
+                )
+            )
         if not comment.own_line and (noqa := _NOQA.search(comment.text)):
             entries.extend(_noqa_entries(comment, noqa))
     return Suppressions(filename, skip_file, tuple(entries), tuple(invalid))
@@ -131,7 +146,12 @@ def apply_suppressions(
     if unused and others_need():
         unused = []
     about = [finding for finding in (*unused, *suppressions.invalid) if finding.code in selected]
-    explicit = [entry for entry in suppressions.entries if entry.code in _ABOUT_COMMENTS]
+    # A comment on a line of its own speaks for the next statement; about itself it can be told to be silent, too.
+    explicit = [
+        replace(entry, first_row=min(entry.first_row, entry.place.row), last_row=max(entry.last_row, entry.place.row))
+        for entry in suppressions.entries
+        if entry.code in _ABOUT_COMMENTS
+    ]
     return kept + _silence(about, explicit)[0]
 
 
@@ -206,7 +226,7 @@ def _comments(text: str, cell: int) -> Iterator[_Comment]:
     waiting: list[_Comment] = []
     in_line = False  # inside a logical line
     first_row = 0  # of the code that the waiting comments stand above
-    for token in _tokens(text):
+    for token in tokens_of(text):
         row = token.start[0]
         if token.type == tokenize.COMMENT:
             own_line = not token.line[: token.start[1]].strip()
@@ -230,7 +250,8 @@ def _comments(text: str, cell: int) -> Iterator[_Comment]:
     yield from waiting
 
 
-def _tokens(text: str) -> Iterator[tokenize.TokenInfo]:
+def tokens_of(text: str) -> Iterator[tokenize.TokenInfo]:
+    """The tokens of a text; where it is no Python, those above."""
     try:
         yield from tokenize.generate_tokens(io.StringIO(text).readline)
     except (tokenize.TokenError, SyntaxError, RecursionError):

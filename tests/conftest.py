@@ -11,7 +11,7 @@ from support import Run
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """`run("check", ...)` in an empty folder, without colours that the environment of the tests asks for."""
+    """`run("check", ...)` in an empty folder, without what the environment of the tests asks for."""
     monkeypatch.chdir(tmp_path)
     for name in ("NO_COLOR", "FORCE_COLOR", "GRADLINT_CONFIG", "GRADLINT_OUTPUT_FORMAT"):
         monkeypatch.delenv(name, raising=False)

@@ -200,13 +200,13 @@ def test_order_and_findings_do_not_depend_on_processes(tmp_path: Path) -> None:
 
 
 def test_hints_do_not_count_in_the_exit_status(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    hint = Finding(Place(1, 1, 1, 2), "message", severity=Severity.INFO, code="GL999", name="hint", filename="a.py")
+    hint = Finding(Place(1, 1, 1, 2), "message", severity=Severity.INFO, code="GL707", name="hint", filename="a.py")
     monkeypatch.setattr("gradlint.run.judge_file", lambda path, *_: Judged(path, (hint,)))
     run.write("a.py", CLEAN)
 
     result = run("check", "--output-format", "concise")
 
-    assert (result.exit_code, result.stdout.splitlines()[0]) == (0, "a.py:1:1: info GL999 hint: message")
+    assert (result.exit_code, result.stdout.splitlines()[0]) == (0, "a.py:1:1: info GL707 hint: message")
 
 
 @pytest.mark.skipif(multiprocessing.get_start_method() != "fork", reason="the patch reaches forked processes only")

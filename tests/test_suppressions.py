@@ -76,6 +76,7 @@ def test_without_a_comment_both_findings_are_there() -> None:
         ("# gradlint: ignore[GL101, second-fault]", []),
         ("#gradlint:ignore [GL101,GL102]", []),
         ("# gradlint: ignore[GL101] the target network is frozen", [(1, "GL102")]),
+        ("# gradlint: ignore[GL101] -- gradlint ignores it", [(1, "GL102")]),
         ("# type: ignore  # gradlint: ignore[GL101]", [(1, "GL102")]),
         ("# gradlint: ignore[GL101]  # gradlint: ignore[GL102]", []),
         ("# noqa", []),
@@ -155,6 +156,9 @@ def test_a_code_that_is_switched_off_is_not_called_unused() -> None:
         ("# gradlint: ignore[]", "`ignore[]` names no rule"),
         ("# gradlint: ignore", "`ignore` is neither `ignore[...]` nor `skip-file`"),
         ("# gradlint: off", "`off` is neither `ignore[...]` nor `skip-file`"),
+        ("# gradlint ignore[GL101]", "`# gradlint ignore[GL101]` lacks the colon after `gradlint`"),
+        ("# gradlint-ignore[GL101]", "`# gradlint-ignore[GL101]` lacks the colon after `gradlint`"),
+        ("# gradlint: ignore[GL101", "`ignore[GL101` is neither `ignore[...]` nor `skip-file`"),
     ],
 )
 def test_a_comment_that_makes_no_sense_is_reported_and_silences_nothing(comment: str, message: str) -> None:
@@ -168,5 +172,7 @@ def test_a_comment_that_makes_no_sense_is_reported_and_silences_nothing(comment:
 
 
 def test_reports_about_comments_can_be_silenced_by_name() -> None:
+    assert found("# gradlint: ignore[GL101, GL003]\nx = 1") == []
+    assert found("# gradlint: ignore[GL101, GL003]") == []
     assert found("x = 1  # gradlint: ignore[GL101, GL003]") == []
     assert found("x = 1  # gradlint: ignore[GL1O1, invalid-suppression]") == []

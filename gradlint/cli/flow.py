@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gradlint.cli.settings_options import config_options
 from gradlint.errors import RunError
 
 if TYPE_CHECKING:
+    from gradlint.config import Choices
     from gradlint.flow_report import GradientDecision, SourceDecision
     from gradlint.rule import Place
 
@@ -18,13 +20,14 @@ if TYPE_CHECKING:
 @click.command(short_help="Show what is known of each gradient call of a file.")
 @click.argument("file", metavar="FILE[:LINE]")
 @click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def flow(file: str, output_format: str) -> None:
+@config_options
+def flow(file: str, output_format: str, choices: Choices) -> None:
     """Show, for each gradient call (or the one on LINE), whether each source gets a gradient.
 
     A source flows, is cut (why, and at which line), or is unknown because of a line that cannot be judged. The last
     line says which share was decided: silence of `gradlint check` about the rest means nothing.
     """
-    from gradlint.config import load_settings
+    from gradlint.config import Hierarchy
     from gradlint.merging import check_file
     from gradlint.text import printable
 
@@ -33,7 +36,7 @@ def flow(file: str, output_format: str) -> None:
         raise RunError(f"{printable(path)}: no such file")
     if os.path.isdir(path):
         raise RunError(f"{printable(path)}: is a folder; `gradlint flow` takes one file")
-    result = check_file(path, load_settings([path]))
+    result = check_file(path, Hierarchy(choices).for_file(path))
     for finding in result.findings:
         if finding.code in ("GL001", "GL002", "GL009"):
             raise RunError(f"{printable(path)}:{finding.place.row}: {printable(finding.message)}")

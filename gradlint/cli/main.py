@@ -56,7 +56,7 @@ class Commands(click.Group):
 @click.group(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Settings are read from [tool.gradlint] in pyproject.toml.",
+    epilog="Settings are read from gradlint.toml, or from [tool.gradlint] in pyproject.toml.",
 )
 @click.version_option(__version__, "-V", "--version", message="gradlint %(version)s")
 def main() -> None:

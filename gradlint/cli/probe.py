@@ -57,8 +57,8 @@ def probe(
         arguments, program = (program, *arguments), None
     if module is None and program is None:
         raise RunError("probe: name a script, a module (-m) or package.module:function")
-    outputs = chosen_outputs(output, output_format, output_file)
     target = module or program or ""
+    outputs = chosen_outputs(output, output_format, output_file, _format_of_settings(target))
     _check_target(target, is_module=module is not None)
     from gradlint.probe.joined import probe_program
     from gradlint.probe.program import print_error
@@ -81,6 +81,12 @@ def probe(
     report = Report(outcome.results, closing=closing, exit_code=status, checkout=checkout_folder())
     write_reports(outputs, report, stdout=sys.__stdout__ if stdout is None or stdout.closed else stdout)
     click.get_current_context().exit(status)
+
+
+def _format_of_settings(target: str) -> str:
+    from gradlint.config import load_settings
+
+    return load_settings([target] if os.path.exists(target) else []).output_format
 
 
 def _check_target(target: str, *, is_module: bool) -> None:

@@ -1,8 +1,8 @@
 """Which files a run judges: the paths as given, folders walked, excludes and `.gitignore` applied.
 
-A path that is named is judged, whatever the patterns say. In folders, `*.py` and `*.ipynb` files count, in an order
-that does not depend on the file system. Links to folders are not followed in a walk, so that no loop and no file twice
-is met.
+A path that is named is judged, whatever the patterns say, unless excludes are forced. In folders, `*.py` and `*.ipynb`
+files count, in an order that does not depend on the file system. What a folder holds is looked at under the settings
+of that folder. Links to folders are not followed in a walk, so that no loop and no file twice is met.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ import os
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gradlint.files.documents import SUFFIXES as DOCUMENT_SUFFIXES
+from gradlint.files.patterns import Patterns, compiled, verdict_of
+
 if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
+    from gradlint.config import Settings, SettingsByFile
 
 #: Files that are looked for in folders.
 SUFFIXES = (".py", ".ipynb")
@@ -40,27 +42,77 @@ class Discovered:
     unreadable: tuple[Unusable, ...]
 
 
-def discover(
-    paths: Sequence[str], exclude: Sequence[str] = (), root: Path | None = None, suffixes: tuple[str, ...] = SUFFIXES
-) -> Discovered:
-    """The files that the paths stand for. `exclude` are patterns as in `.gitignore`, seen from `root`; of folders,
-    files with these suffixes are taken."""
+def discover(paths: Sequence[str], settings: SettingsByFile, *, force_exclude: bool = False) -> Discovered:
+    """The files that the paths stand for. With `force_exclude`, paths that are named are passed over as well when
+    the settings exclude them."""
     files: dict[str, str] = {}
     missing: list[Unusable] = []
     unreadable: list[Unusable] = []
-    excluded = _Patterns.of_lines(os.path.abspath(root or "."), exclude)
+    excludes = Excludes(settings)
     for path in paths:
         try:
             mode = os.stat(path).st_mode
         except (OSError, ValueError) as error:
             missing.append(Unusable(path, _why_missing(path, error)))
             continue
-        if not stat.S_ISDIR(mode):
+        is_folder = stat.S_ISDIR(mode)
+        if force_exclude and excludes.has(path, is_folder=is_folder):
+            continue
+        if not is_folder:
             files.setdefault(os.path.abspath(path), os.path.normpath(path))
             continue
-        for found in _Walk(excluded, unreadable, suffixes).files_under(os.path.normpath(path)):
+        for found in _Walk(excludes, unreadable).files_under(os.path.normpath(path)):
             files.setdefault(os.path.abspath(found), found)
     return Discovered(tuple(sorted(files.values())), tuple(missing), tuple(unreadable))
+
+
+@dataclass(frozen=True, slots=True)
+class _OfFolder:
+    """How what a folder holds is looked at."""
+
+    patterns: tuple[Patterns, ...]
+    suffixes: tuple[str, ...]
+
+    @classmethod
+    def under(cls, settings: Settings) -> _OfFolder:
+        patterns = compiled((*settings.exclude, *settings.extend_exclude), settings.root)
+        return cls(patterns, (*SUFFIXES, *DOCUMENT_SUFFIXES) if settings.include_docs else SUFFIXES)
+
+    def leaves_out(self, name: str, path: str, *, is_folder: bool) -> bool:
+        """Whether a file or folder is excluded, by the patterns or by its name; `!` brings a name back."""
+        verdict = verdict_of(self.patterns, os.path.abspath(path), is_folder=is_folder) if self.patterns else None
+        if verdict is None:
+            return is_folder and (name.startswith(".") or name in DEFAULT_EXCLUDES)
+        return verdict
+
+
+class Excludes:
+    """What the settings exclude, folder by folder."""
+
+    def __init__(self, settings: SettingsByFile) -> None:
+        self._settings = settings
+        self._made: dict[int, tuple[Settings, _OfFolder]] = {}
+
+    def of_folder(self, folder: str) -> _OfFolder:
+        """How what the folder holds is looked at."""
+        settings = self._settings.for_folder(folder)
+        if id(settings) not in self._made:  # kept together, so that no other settings get the number
+            self._made[id(settings)] = settings, _OfFolder.under(settings)
+        return self._made[id(settings)][1]
+
+    def has(self, path: str, *, is_folder: bool) -> bool:
+        """Whether a walk from the working folder, or from the root of the settings, would pass the path over."""
+        absolute = os.path.abspath(path)
+        tops = (os.getcwd(), os.path.abspath(self._settings.for_file(absolute).root))
+        top = next((each for each in tops if absolute.startswith(os.path.join(each, ""))), os.path.dirname(absolute))
+        parts = os.path.relpath(absolute, top).split(os.sep)
+        for length, name in enumerate(parts, 1):
+            folder = os.path.join(top, *parts[: length - 1])
+            is_last = length == len(parts)
+            within = self.of_folder(folder)
+            if within.leaves_out(name, os.path.join(folder, name), is_folder=is_folder or not is_last):
+                return True
+        return False
 
 
 def _why_missing(path: str, error: Exception) -> str:
@@ -72,48 +124,13 @@ def _why_missing(path: str, error: Exception) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Patterns:
-    """Patterns as in `.gitignore`, and the absolute folder that they are seen from."""
-
-    folder: str
-    spec: GitIgnoreSpec | None
-
-    @classmethod
-    def of_lines(cls, folder: str, lines: Sequence[str]) -> _Patterns:
-        if not lines:
-            return cls(folder, None)
-        from pathspec import GitIgnoreSpec
-
-        return cls(folder, GitIgnoreSpec.from_lines(lines))
-
-    @classmethod
-    def of_gitignore(cls, folder: str) -> _Patterns:
-        try:
-            text = Path(folder, ".gitignore").read_text("utf-8", "replace")
-        except OSError:
-            return cls(folder, None)
-        try:
-            return cls.of_lines(folder, text.splitlines())
-        except ValueError:  # a pattern that git itself ignores; better judge a file too many
-            return cls(folder, None)
-
-    def verdict(self, path: str, *, is_folder: bool) -> bool | None:
-        """True for ignored, False for kept by `!`, None when no pattern speaks."""
-        if self.spec is None or not path.startswith(self.folder.rstrip(os.sep) + os.sep):
-            return None
-        relative = os.path.relpath(path, self.folder) + ("/" if is_folder else "")
-        return self.spec.check_file(relative).include
-
-
-@dataclass(frozen=True, slots=True)
 class _Walk:
-    excluded: _Patterns
+    excludes: Excludes
     unreadable: list[Unusable]
-    suffixes: tuple[str, ...]
 
     def files_under(self, top: str) -> Iterator[str]:
         outer = _gitignores_above(os.path.abspath(top))
-        pending: list[tuple[str, tuple[_Patterns, ...]]] = [(top, outer)]
+        pending: list[tuple[str, tuple[Patterns, ...]]] = [(top, outer)]
         while pending:
             folder, ignores = pending.pop()
             try:
@@ -122,28 +139,22 @@ class _Walk:
             except OSError as error:
                 self.unreadable.append(Unusable(folder, _why_missing(folder, error)))
                 continue
+            within = self.excludes.of_folder(folder)
             if any(entry.name == ".gitignore" for entry in listed):
-                ignores = (*ignores, _Patterns.of_gitignore(os.path.abspath(folder)))
+                ignores = (*ignores, Patterns.of_gitignore(os.path.abspath(folder)))
             for entry in listed:
                 path = entry.name if folder == "." else os.path.join(folder, entry.name)
-                if entry.is_dir(follow_symlinks=False):
-                    if self._enters(entry.name, path, ignores):
-                        pending.append((path, ignores))
-                elif _is_script(entry, self.suffixes) and not self._ignored(path, ignores, is_folder=False):
+                is_folder = entry.is_dir(follow_symlinks=False)
+                if not is_folder and not _is_script(entry, within.suffixes):
+                    continue
+                if within.leaves_out(entry.name, path, is_folder=is_folder):
+                    continue
+                if ignores and verdict_of(ignores, os.path.abspath(path), is_folder=is_folder):
+                    continue  # as git does: the nearest `.gitignore` that says anything decides
+                if is_folder:
+                    pending.append((path, ignores))
+                else:
                     yield path
-
-    def _enters(self, name: str, path: str, ignores: tuple[_Patterns, ...]) -> bool:
-        if name.startswith(".") or name in DEFAULT_EXCLUDES:
-            return False
-        return not self._ignored(path, ignores, is_folder=True)
-
-    def _ignored(self, path: str, ignores: tuple[_Patterns, ...], *, is_folder: bool) -> bool:
-        if self.excluded.spec is None and not ignores:
-            return False
-        absolute = os.path.abspath(path)
-        if self.excluded.verdict(absolute, is_folder=is_folder):
-            return True
-        return _git_ignores(absolute, ignores, is_folder=is_folder)
 
 
 def _is_script(entry: os.DirEntry[str], suffixes: tuple[str, ...]) -> bool:
@@ -154,16 +165,7 @@ def _is_script(entry: os.DirEntry[str], suffixes: tuple[str, ...]) -> bool:
     return os.path.isfile(entry.path) or (entry.is_symlink() and not os.path.exists(entry.path))
 
 
-def _git_ignores(path: str, ignores: tuple[_Patterns, ...], *, is_folder: bool) -> bool:
-    """As git does: the `.gitignore` nearest to the path that says anything decides."""
-    for patterns in reversed(ignores):
-        verdict = patterns.verdict(path, is_folder=is_folder)
-        if verdict is not None:
-            return verdict
-    return False
-
-
-def _gitignores_above(top: str) -> tuple[_Patterns, ...]:
+def _gitignores_above(top: str) -> tuple[Patterns, ...]:
     """The `.gitignore` files from the root of the repository down to the folder above `top`.
 
     None when they ignore `top` itself: who names an ignored folder wants it judged.
@@ -177,6 +179,6 @@ def _gitignores_above(top: str) -> tuple[_Patterns, ...]:
         above.append(parent)
         folder = parent
     ignores = tuple(
-        _Patterns.of_gitignore(each) for each in reversed(above) if os.path.isfile(os.path.join(each, ".gitignore"))
+        Patterns.of_gitignore(each) for each in reversed(above) if os.path.isfile(os.path.join(each, ".gitignore"))
     )
-    return () if _git_ignores(top, ignores, is_folder=True) else ignores
+    return () if verdict_of(ignores, top, is_folder=True) else ignores

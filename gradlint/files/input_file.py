@@ -77,7 +77,7 @@ def decode(data: bytes, filename: str) -> InputFile:
     """
     if (null := data.find(b"\0")) >= 0:
         raise UnreadableText("null byte: this is not a text file", _place_of(data, null))
-    encoding = _encoding_of(data)
+    encoding = encoding_of(data)
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
@@ -94,7 +94,7 @@ def _with_plain_line_ends(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _encoding_of(data: bytes) -> str:
+def encoding_of(data: bytes) -> str:
     try:
         return tokenize.detect_encoding(io.BytesIO(data).readline)[0]
     except SyntaxError as error:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gradlint.config import Settings, load_settings
+from gradlint.config import Hierarchy, SettingsByFile
 from gradlint.engine import excerpts_of
 from gradlint.files.input_file import InputFile
 from gradlint.fingerprints import scopes_of, with_fingerprints
@@ -21,7 +21,6 @@ from gradlint.probe.program import run_program
 from gradlint.probe.sightings import Sightings
 from gradlint.probe.statics import files_of, joined, judged_files
 from gradlint.rule import Finding, Severity
-from gradlint.selection import selected_codes
 from gradlint.suppress import apply_suppressions, may_hold_suppressions, read_suppressions
 from gradlint.verdicts import Confirmation, Origin
 
@@ -52,8 +51,8 @@ def probe_program(
     """Run the program, judge its files, join both."""
     folder = os.getcwd()
     files = [target] if os.path.isfile(target) else []
-    settings = load_settings(files)
-    static = {name: check_file(name, settings) for name in files}
+    settings = Hierarchy()
+    static = {name: check_file(name, settings.for_file(name)) for name in files}
     sightings = Sightings({name: _wanted_rows(result.findings) for name, result in static.items() if result.findings})
     run = run_program(target, arguments, is_module=is_module, sightings=sightings, locate_in_graphs=locate_in_graphs)
     found = run_findings(run.account)
@@ -90,11 +89,12 @@ def _wanted_rows(findings: Sequence[Finding]) -> set[int]:
     return {row for finding in findings for rows in rows_of(finding).values() for row in rows}
 
 
-def _by_file(findings: Sequence[Finding], settings: Settings, static: dict[str, FileResult]) -> list[FileResult]:
-    selected = selected_codes(settings.select, settings.ignore)
+def _by_file(findings: Sequence[Finding], settings: SettingsByFile, static: dict[str, FileResult]) -> list[FileResult]:
     names = sorted({*static, *(finding.filename for finding in findings)})
     results = []
     for name in names:
+        of_file = settings.for_file(name)
+        selected = of_file.selected_in(name)
         here = [finding for finding in findings if finding.filename == name and finding.code in selected]
         text = _text(name)
         if may_hold_suppressions(text):
@@ -104,9 +104,9 @@ def _by_file(findings: Sequence[Finding], settings: Settings, static: dict[str, 
             here += [finding for finding in kept if finding.origin is Origin.RUN]
         here.sort(key=lambda finding: (finding.place.row, finding.place.column, finding.code))
         rows = excerpts_of(InputFile(name, text), [finding.place for finding in here])
-        here = [replace(finding, fingerprint=None) for finding in here]
+        here = [replace(of_file.with_severity(finding), fingerprint=None) for finding in here]
         scopes = _scopes(text, [finding.place.row for finding in here])
-        told = with_fingerprints(here, name, settings.root, rows, scopes)
+        told = with_fingerprints(here, name, of_file.root, rows, scopes)
         results.append(FileResult(name, told, (), rows, True))
     return results
 

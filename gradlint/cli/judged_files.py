@@ -1,0 +1,56 @@
+"""Which files `gradlint check` judges, and under which settings: for the run, `--show-files` and `--show-settings`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import click
+
+from gradlint.config import Hierarchy, SettingsByFile
+from gradlint.files.discovery import Excludes, Unusable, discover
+from gradlint.settings.shown import as_toml
+from gradlint.text import printable
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedFiles:
+    """The files of a run, in order, and what stands in the way of others."""
+
+    files: tuple[str, ...]
+    standard_input: str | None
+    """The name of standard input, when it is judged."""
+    missing: tuple[Unusable, ...]
+    unreadable: tuple[Unusable, ...]
+
+
+def files_of_run(
+    paths: Sequence[str], settings: SettingsByFile, *, force_exclude: bool, stdin_filename: str
+) -> JudgedFiles:
+    """The files that the paths stand for; about paths that were asked for in vain, a line each on standard error."""
+    found = discover([path for path in paths if path != "-"], settings, force_exclude=force_exclude)
+    for unusable in found.missing:
+        click.echo(f"gradlint: {printable(unusable.path)}: {unusable.reason}", err=True)
+    standard_input = stdin_filename if "-" in paths else None
+    if standard_input not in (None, "-") and force_exclude and Excludes(settings).has(stdin_filename, is_folder=False):
+        standard_input = None
+    return JudgedFiles(found.files, standard_input, found.missing, found.unreadable)
+
+
+def show_files(found: JudgedFiles) -> None:
+    """Print the files, a line each."""
+    names = [*found.files, found.standard_input] if found.standard_input is not None else found.files
+    for name in sorted(names):
+        click.echo(printable(name))
+
+
+def show_settings(found: JudgedFiles, paths: Sequence[str], settings: Hierarchy) -> None:
+    """Print the settings for the first file; where there is no file, those of the run."""
+    names = [*found.files, found.standard_input] if found.standard_input is not None else found.files
+    if names:
+        first = min(names)
+        click.echo(as_toml(settings.for_file(first), first), nl=False)
+    else:
+        first = next((path for path in paths if os.path.exists(path)), ".")
+        click.echo(as_toml(settings.for_run([first]), first), nl=False)

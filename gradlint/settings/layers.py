@@ -1,0 +1,246 @@
+"""Layers: what one configuration file, or one `--config "key = value"`, says; several of them make `Settings`.
+
+Every complaint names the place: `pyproject.toml:12: select: no rule "GL12"`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from gradlint.errors import RunError
+from gradlint.settings.definition import Settings, all_settings
+from gradlint.settings.kinds import Base, Mistake
+from gradlint.settings.positions import positions_of
+from gradlint.text import printable
+
+PYPROJECT = "pyproject.toml"
+#: In the order in which they count when a folder holds several.
+CONFIG_NAMES = (".gradlint.toml", "gradlint.toml", PYPROJECT)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A piece of TOML and where it comes from: a file, or an option."""
+
+    shown: str
+    """For messages: the file as seen from the working folder, or `--config`."""
+    text: str
+    table: tuple[str, ...] = ()
+    """The keys that lead to the settings."""
+    is_option: bool = False
+
+    @cached_property
+    def _positions(self) -> dict[tuple[str | int, ...], int]:
+        return positions_of(self.text)
+
+    def place(self, *path: str | int) -> str:
+        """The file and the row of a key or an item, of the nearest thing around it that has a row."""
+        if self.is_option:
+            return self.shown
+        whole = (*self.table, *path)
+        rows = (self._positions.get(whole[:length]) for length in range(len(whole), 0, -1))
+        return f"{self.shown}:{next((row for row in rows if row is not None), 1)}"
+
+    def error(self, message: str, *path: str | int) -> RunError:
+        """A complaint about a key or an item."""
+        keys = ".".join(_as_key(each) for each in path if isinstance(each, str))
+        return RunError(f"{self.place(*path)}: {printable(f'{keys}: {message}' if keys else message)}")
+
+
+@dataclass(frozen=True)
+class Layer:
+    """The settings of one place, read and not yet joined with others."""
+
+    source: Text
+    values: dict[str, Any] = field(default_factory=dict)
+    """By key."""
+
+    def check(self) -> None:
+        """Look at the words that name rules, once all rules are known.
+
+        Raises:
+            RunError: a word names no rule.
+        """
+        for key, value in self.values.items():
+            try:
+                all_settings()[key][1].kind.check(value)
+            except Mistake as mistake:
+                raise self.source.error(mistake.message, key, *mistake.at) from mistake
+
+
+def layers_of_file(file: str, root: str | None = None) -> list[Layer]:
+    """The layers of a configuration file and of those that it extends, the file itself last.
+
+    `root` is the folder that its patterns are seen from; its own when not given.
+
+    Raises:
+        RunError: one of the files cannot be read, or holds a key or value that makes no sense.
+    """
+    layers: list[Layer] = []
+    seen: list[str] = []
+    while True:
+        layer = _layer_of_file(file, root or os.path.dirname(file))
+        layers.append(layer)
+        seen.append(os.path.realpath(file))
+        base = layer.values.get("extend")
+        if base is None:
+            return layers[::-1]
+        if os.path.realpath(base) in seen:
+            circle = [*seen[seen.index(os.path.realpath(base)) :], os.path.realpath(base)]
+            told = " -> ".join(shown(each) for each in circle)
+            raise layer.source.error(f"the files extend each other in a circle: {told}", "extend")
+        if not os.path.isfile(base):
+            reason = "is a folder" if os.path.isdir(base) else "no such file"
+            raise layer.source.error(f"{shown(base)}: {reason}", "extend")
+        file, root = base, None
+
+
+def layer_of_option(text: str) -> Layer:
+    """The layer of `--config "key = value"`.
+
+    Raises:
+        RunError: it is no TOML, or makes no sense.
+    """
+    source = Text("--config", text, is_option=True)
+    table = _parse(source)
+    if "extend" in table:
+        raise source.error("only a file can extend another one", "extend")
+    return Layer(source, _values(table, source, Base(os.getcwd(), os.getcwd())))
+
+
+def layer_of_values(values: Mapping[str, object], root: str) -> Layer:
+    """The layer of values that a program gives, as TOML would hold them.
+
+    Raises:
+        RunError: a key or value makes no sense.
+    """
+    return Layer(
+        Text("settings", "", is_option=True), _values(values, Text("settings", "", (), True), Base(root, root))
+    )
+
+
+def has_settings(file: str) -> bool:
+    """Whether a configuration file that was found holds settings: a pyproject.toml need not.
+
+    Raises:
+        RunError: it cannot be read, or names gradlint and is no TOML.
+    """
+    if os.path.basename(file) != PYPROJECT:
+        return True
+    # Most projects have no such table; then the rest of the file is not our business, broken or not.
+    data = _read(file)
+    return b"gradlint" in data and _tool_table(_parse(_text_of(file, data))) is not None
+
+
+def joined(layers: Sequence[Layer], root: str | None) -> Settings:
+    """The settings that the layers make, later ones over earlier ones.
+
+    Raises:
+        RunError: a word names no rule.
+    """
+    # Rules of the project's own (`rules`) are to be loaded here: below, words that name rules are looked up.
+    for layer in layers:
+        layer.check()
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for layer in layers:
+        for key, value in layer.values.items():
+            name, setting = all_settings()[key]
+            place = layer.source.place(key)
+            if setting.adds and name in values:
+                values[name] = (*values[name], *value)
+                origins[name] = f"{origins[name]}, {place}"
+            else:
+                values[name], origins[name] = value, place
+    files = tuple(layer.source.shown for layer in reversed(layers) if not layer.source.is_option)
+    return Settings(Path(root or ""), **values, origins=tuple(origins.items()), files=files)
+
+
+def shown(file: str) -> str:
+    """A file as messages name it: seen from the working folder when it lies in it."""
+    relative = os.path.relpath(file)
+    return printable(file if relative.startswith("..") else relative)
+
+
+def _layer_of_file(file: str, root: str) -> Layer:
+    source = _text_of(file, _read(file))
+    table = _parse(source)
+    if source.table:
+        told = _tool_table(table)
+        if told is None:
+            raise RunError(f"{source.shown}: no table [tool.gradlint]")
+        if not isinstance(told, Mapping):
+            raise source.error("`tool.gradlint` must be a table")
+        table = dict(told)
+    return Layer(source, _values(table, source, Base(root, os.path.dirname(file))))
+
+
+def _text_of(file: str, data: bytes) -> Text:
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise RunError(f"{shown(file)}:{data.count(10, 0, error.start) + 1}: not UTF-8") from error
+    return Text(shown(file), text, ("tool", "gradlint") if os.path.basename(file) == PYPROJECT else ())
+
+
+def _read(file: str) -> bytes:
+    try:
+        return Path(file).read_bytes()
+    except (OSError, ValueError) as error:
+        reason = (
+            "is a folder" if isinstance(error, IsADirectoryError) else getattr(error, "strerror", None) or "no path"
+        )
+        raise RunError(f"{shown(file)}: {reason.lower()}") from error
+
+
+def _tool_table(parsed: Mapping[str, Any]) -> object:
+    tool = parsed.get("tool")
+    return tool.get("gradlint") if isinstance(tool, Mapping) else None
+
+
+def _parse(source: Text) -> dict[str, Any]:
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        parsed: dict[str, Any] = tomllib.loads(source.text)
+    except tomllib.TOMLDecodeError as error:
+        at = re.search(r"\(at line (\d+), column \d+\)", str(error))
+        words = re.sub(r" \(at .*\)$", "", str(error))
+        row = f":{at[1] if at else max(source.text.count(chr(10)), 1)}" if not source.is_option else ""
+        raise RunError(f"{source.shown}{row}: {printable(words[:1].lower() + words[1:])}") from error
+    except (RecursionError, ValueError) as error:  # a number of more digits than Python reads
+        raise RunError(
+            f"{source.shown}: {'nested too deeply' if isinstance(error, RecursionError) else error}"
+        ) from error
+    return parsed
+
+
+def _values(table: Mapping[str, object], source: Text, base: Base) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for key, value in table.items():
+        if key not in all_settings():
+            raise source.error(_no_such_setting(key), key)
+        try:
+            values[key] = all_settings()[key][1].kind.read(value, base)
+        except Mistake as mistake:
+            raise source.error(mistake.message, key, *mistake.at) from mistake
+    return values
+
+
+def _no_such_setting(key: str) -> str:
+    near = get_close_matches(key.replace("_", "-").lower(), all_settings(), 1)
+    return "no such setting" + (f'; did you mean "{near[0]}"?' if near else "")
+
+
+def _as_key(word: str) -> str:
+    return word if re.fullmatch(r"[\w-]+", word) else f'"{word}"'
