@@ -73,7 +73,7 @@ def test_one_run_writes_several_reports(tmp_path: Path) -> None:
     )
 
     assert done.stdout.startswith("done\ntrain.py:")
-    log = json.loads((tmp_path / "out").read_text())
+    log = json.loads((tmp_path / "out.sarif").read_text())
     assert log["runs"][0]["results"][0]["properties"]["confirmation"] == "confirmed"
     assert all("gradlint/v1" in result["partialFingerprints"] for result in log["runs"][0]["results"])
 

@@ -190,7 +190,7 @@ def test_any_encoding_of_a_terminal_can_show_a_report(run: Run, encoding: str, o
 def test_the_fail_level_decides_from_which_severity_a_run_fails(
     run: Run, monkeypatch: pytest.MonkeyPatch, severity: Severity, failing: set[str | None]
 ) -> None:
-    finding = Finding(Place(1, 1, 1, 2), "message", severity=severity, code="GL999", name="made-up", filename="a.py")
+    finding = Finding(Place(1, 1, 1, 2), "message", severity=severity, code="GL101", name="made-up", filename="a.py")
     monkeypatch.setattr("gradlint.run.judge_file", lambda path, *_: Judged(path, (finding,)))
     run.write("a.py", CLEAN)
 
