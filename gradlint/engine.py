@@ -20,10 +20,11 @@ from gradlint.files.documents import documents_of
 from gradlint.files.input_file import InputFile, UnreadableText, decode
 from gradlint.files.modules import ModuleFinder
 from gradlint.files.notebooks import read_notebook, script_of
+from gradlint.fingerprints import scopes_of
 from gradlint.flow import FlowResult, analyse
 from gradlint.flow.events import SourcesStarved, TermStarved
 from gradlint.flow.project import Project
-from gradlint.flow.sources import Source
+from gradlint.flow.sources import ROWS, Source
 from gradlint.flow_report import GradientDecision
 from gradlint.gate import passes_gate
 from gradlint.own_rules import load_rule_files, rule_files, rules_under
@@ -45,6 +46,8 @@ class Judged:
     decisions: tuple[GradientDecision, ...] = ()
     excerpts: dict[tuple[str, int, int], str] = field(default_factory=dict, hash=False)
     """The rows that the findings and their steps stand on, by file, cell and row: files may change."""
+    scopes: dict[tuple[str, int, int], str] = field(default_factory=dict, hash=False)
+    """The functions and classes around the first row of each of these, joined by dots, where there are any."""
     suppressions: dict[str, Suppressions] = field(default_factory=dict, hash=False)
     """The comments of this file, and of the others that findings stand in."""
     parsed: bool = False
@@ -113,6 +116,7 @@ def _together(filename: str, parts: Sequence[Judged]) -> Judged:
         tuple(finding for part in parts for finding in part.findings),
         tuple(decision for part in parts for decision in part.decisions),
         {key: text for part in parts for key, text in part.excerpts.items()},
+        {key: scope for part in parts for key, scope in part.scopes.items()},
         {name: joined(each, name) for name, each in comments.items()},
         any(part.parsed for part in parts),
     )
@@ -163,7 +167,8 @@ def _judge(file: InputFile, settings: Settings, project: Project, broken: Sequen
         found += [*broken, complaint] if complaint is not None else broken
         findings = _distinct([finding for finding in found if finding.code in selected])
         decisions = tuple(files.decision(each) for each in flow.decisions)
-        return Judged(file.filename, findings, decisions, files.excerpts(findings), files.suppressions(findings), True)
+        rows, scopes = files.excerpts(findings), files.scopes(findings)
+        return Judged(file.filename, findings, decisions, rows, scopes, files.suppressions(findings), True)
 
 
 def _refused(file: InputFile, complaint: Finding, selected: frozenset[str]) -> Judged:
@@ -172,7 +177,7 @@ def _refused(file: InputFile, complaint: Finding, selected: frozenset[str]) -> J
     rows = {(name, *at): line for at, line in excerpts_of(file, [complaint.place]).items()}
     comments = comments_of(file)
     found = (complaint,) if complaint.code in selected else ()
-    return Judged(name, found, (), rows, {name: comments} if comments is not None else {})
+    return Judged(name, found, (), rows, suppressions={name: comments} if comments is not None else {})
 
 
 def _parsed(file: InputFile, project: Project) -> tuple[Finding | None, Source | None]:
@@ -195,6 +200,8 @@ class _Files:
         self._names = {number: _shown(each.file.filename, absolute=absolute) for number, each in others.items()}
         self._names |= {source.number: entry.filename, 0: entry.filename}
         self._inputs = {self._names[number]: each.file for number, each in others.items()} | {entry.filename: entry}
+        self._trees = {self._names[number]: each.tree for number, each in others.items()}
+        self._trees[entry.filename] = source.tree
         self._entry = entry
 
     def placed(self, finding: Finding) -> Finding:
@@ -221,21 +228,35 @@ class _Files:
 
     def excerpts(self, findings: Sequence[Finding]) -> dict[tuple[str, int, int], str]:
         """The rows that reports may show of these findings: their own, and those of their steps."""
-        shown: dict[str, list[Place]] = {}
-        for finding in findings:
-            shown.setdefault(finding.filename, []).append(finding.place)
-            for step in finding.trace:
-                shown.setdefault(step.filename, []).append(step.place)
         return {
             (name, *at): text
-            for name, places in shown.items()
+            for name, places in _places_by_file(findings).items()
             for at, text in excerpts_of(self._inputs[name], places).items()
         }
+
+    def scopes(self, findings: Sequence[Finding]) -> dict[tuple[str, int, int], str]:
+        """The qualified scopes that these findings and their steps stand in."""
+        found = {}
+        for name, places in _places_by_file(findings).items():
+            rows = {(place.cell, place.row): self._inputs[name].row_of(place) for place in places}
+            scopes = scopes_of(self._trees[name], list(rows.values()), ROWS)
+            found.update({(name, *at): scopes[row] for at, row in rows.items() if scopes[row]})
+        return found
 
     def suppressions(self, findings: Sequence[Finding]) -> dict[str, Suppressions]:
         """The comments of the judged file, and of the others that something was found in."""
         names = dict.fromkeys([self._entry.filename, *(finding.filename for finding in findings)])
         return {name: comments for name in names if (comments := comments_of(self._inputs[name])) is not None}
+
+
+def _places_by_file(findings: Sequence[Finding]) -> dict[str, list[Place]]:
+    """Where these findings and their steps stand."""
+    places: dict[str, list[Place]] = {}
+    for finding in findings:
+        places.setdefault(finding.filename, []).append(finding.place)
+        for step in finding.trace:
+            places.setdefault(step.filename, []).append(step.place)
+    return places
 
 
 def comments_of(file: InputFile) -> Suppressions | None:

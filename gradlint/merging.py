@@ -16,6 +16,7 @@ from pathlib import Path
 
 from gradlint.config import Settings, SettingsByFile
 from gradlint.engine import Judged, judge_bytes, judge_file, project_for
+from gradlint.fingerprints import with_fingerprints
 from gradlint.flow.project import Project
 from gradlint.flow_report import GradientDecision
 from gradlint.rule import Finding, Severity, Step
@@ -61,13 +62,17 @@ class _Merging:
         self._others = others
         self._settings = settings
         self._names = {os.path.abspath(each.filename): each.filename for each in judged}
-        self._excerpts: dict[tuple[str, int, int], str] = {}
+        self._excerpts: dict[str, dict[tuple[int, int], str]] = {}
+        self._scopes: dict[str, dict[tuple[int, int], str]] = {}
         self._comments: dict[str, Suppressions] = {}
         self._alone: dict[str, Judged] = {}
         self._elsewhere: dict[str, list[Finding]] = {}
         self._projects: dict[Settings, Project] = {}
         for each in (*judged, *others):
-            self._excerpts |= {(self._name(name), cell, row): text for (name, cell, row), text in each.excerpts.items()}
+            for (name, *at), text in each.excerpts.items():
+                self._excerpts.setdefault(self._name(name), {})[at[0], at[1]] = text
+            for (name, *at), scope in each.scopes.items():
+                self._scopes.setdefault(self._name(name), {})[at[0], at[1]] = scope
             for name, comments in each.suppressions.items():
                 self._comments.setdefault(self._name(name), comments)
 
@@ -96,9 +101,15 @@ class _Merging:
                 partial(self._is_imported_by_others, judged.filename),
             )
         findings.sort(key=lambda finding: (*finding.place.order[:3], finding.code, finding.place.order))
-        told = tuple(settings.with_severity(_with_short_names(finding)) for finding in findings)
-        rows = {(cell, row): text for (name, cell, row), text in self._excerpts.items() if name == judged.filename}
+        rows = self._excerpts.get(judged.filename, {})
+        stamped = map(_with_short_names, self._stamped(findings, judged.filename))
+        told = tuple(map(settings.with_severity, stamped))
         return FileResult(judged.filename, told, judged.decisions, rows, judged.parsed)
+
+    def _stamped(self, findings: Sequence[Finding], filename: str) -> tuple[Finding, ...]:
+        """Findings of one file, with their fingerprints."""
+        rows, scopes = self._excerpts.get(filename, {}), self._scopes.get(filename, {})
+        return with_fingerprints(findings, filename, self._settings.for_file(filename).root, rows, scopes)
 
     def _remember_steps(self, finding: Finding) -> None:
         """Note the finding as if it stood at each of its steps in other files."""
@@ -154,7 +165,8 @@ class _Merging:
         cause = Step("the cause stands here", finding.place, finding.filename)
         known = any(each.place == finding.place and each.filename == finding.filename for each in finding.trace)
         trace = finding.trace if known else (cause, *finding.trace)
-        return replace(finding, place=step.place, filename=step.filename, trace=trace)
+        stamped = self._stamped([finding], finding.filename)[0]
+        return replace(stamped, place=step.place, filename=step.filename, trace=trace)
 
     def _effect(self, finding: Finding) -> Step | None:
         """The step nearest to the cause in a file of the run: the call that leads there, or what comes of it."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache, lru_cache
 
+from gradlint.fingerprints import Fingerprint
 from gradlint.verdicts import Cause, Confirmation, Origin, Verdict
 
 P = typing.ParamSpec("P")
@@ -87,6 +88,8 @@ class Finding:
     origin: Origin = Origin.STATIC
     confirmation: Confirmation | None = None
     """What a run under the probe said of it; None when there was no run."""
+    fingerprint: Fingerprint | None = field(default=None, compare=False)
+    """What it is known by while the code around it moves; None until all findings of its file are known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,3 +11,8 @@ _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u
 def printable(text: str) -> str:
     """The text with control characters written as escapes (`\\x1b`), on one line."""
     return _UNSAFE.sub(lambda match: match[0].encode("unicode_escape", "surrogatepass").decode("ascii"), text)
+
+
+def without_surrogates(text: str) -> str:
+    """The text as UTF-8 can hold it: bytes of file names that are no UTF-8 are written as escapes."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -58,7 +58,7 @@ def _account_as_json(outcome: "ProbeOutcome") -> str:
     """What the probe saw, as an observation."""
     from gradlint.probe.observations import GradientCall
     from gradlint.report import REPORTS
-    from gradlint.report.style import Style
+    from gradlint.report.contents import Report
 
     account = outcome.account
     seen: dict[str, set[str]] = {name: set() for name in ("none", "zero", "nan", "flows", "moved", "stayed")}
@@ -85,7 +85,7 @@ def _account_as_json(outcome: "ProbeOutcome") -> str:
             **{key: sorted(names) for key, names in seen.items()},
             "raises": None if ended else type(error).__name__,
             "message": "" if ended else str(error)[:300],
-            "findings": json.loads(REPORTS["json"](outcome.results, Style())),
+            "findings": json.loads(REPORTS["json"](Report(outcome.results))),
             "notes": outcome.notes,
         }
     )

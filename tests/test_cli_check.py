@@ -162,8 +162,8 @@ def test_the_report_goes_to_the_output_file(run: Run) -> None:
 def test_an_output_file_that_cannot_be_written_ends_the_run(run: Run) -> None:
     result = run("check", "--output-file", "no/such/folder/report.json")
 
-    assert result.exit_code == 2
-    assert "gradlint: --output-file: no/such/folder/report.json: no such file or directory\n" in result.stderr
+    complaint = "gradlint: --output-file: no/such/folder/report.json: its folder does not exist\n"
+    assert (result.exit_code, result.stdout, result.stderr) == (2, "", complaint)
 
 
 def test_statistics_count_findings_per_rule(run: Run) -> None:

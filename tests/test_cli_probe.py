@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from support import ROOT, run_process
+
 pytest.importorskip("tensorflow")
 
 #: A cut that runs, one that does not, and a zero that only the run shows.
@@ -44,6 +46,45 @@ for step in range(2):
     dead(float(input()))
 print("done")
 """
+
+
+def test_one_run_writes_several_reports(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(PROGRAM)
+
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "gradlint",
+            "probe",
+            "--output",
+            "sarif:out.sarif",
+            "--output",
+            "concise",
+            "-m",
+            "train",
+        ],
+        cwd=tmp_path,
+        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": str(ROOT)},
+        input="-1\n-2\n",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert done.stdout.startswith("done\ntrain.py:")
+    log = json.loads((tmp_path / "out.sarif").read_text())
+    assert log["runs"][0]["results"][0]["properties"]["confirmation"] == "confirmed"
+    assert all("gradlint/v1" in result["partialFingerprints"] for result in log["runs"][0]["results"])
+
+
+def test_an_output_that_cannot_be_written_ends_the_run_before_the_program_starts(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(PROGRAM)
+
+    done = run_process("probe", "--output", "json:no/such/x", "train.py", folder=tmp_path)
+
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == "gradlint: --output: no/such/x: its folder does not exist\n"
 
 
 def probe(

@@ -9,6 +9,7 @@ import pytest
 
 from gradlint.merging import FileResult
 from gradlint.report import REPORTS, summary
+from gradlint.report.contents import Report
 from gradlint.report.style import Style
 from gradlint.rule import Finding, Place, Severity, Step
 from gradlint.verdicts import Cause, Verdict
@@ -41,14 +42,14 @@ def result_of(finding: Finding, excerpts: dict[int, str]) -> list[FileResult]:
 RESULT = result_of(FINDING, {8: "scale = 1.0 / temperature"})
 
 
-def at(place: Place, excerpts: dict[int, str]) -> list[str]:
+def at(place: Place, excerpts: dict[int, str], width: int | None = None) -> list[str]:
     """The lines of the full report between header and end, of a finding without trace."""
     finding = Finding(place, "message", severity=Severity.ERROR, code="GL102", name="n", filename="a.py")
-    return REPORTS["full"](result_of(finding, excerpts), Style()).splitlines()[1:-1]
+    return REPORTS["full"](Report(result_of(finding, excerpts), Style(width=width))).splitlines()[1:-1]
 
 
 def test_full_underlines_the_range_and_tells_the_trace_and_what_to_write_instead() -> None:
-    assert REPORTS["full"](RESULT, Style()) == (
+    assert REPORTS["full"](Report(RESULT)) == (
         "train.py:8:9: error GL102 derived-before-tape: "
         "`temperature` gets None: `1.0 / temperature` is computed before the tape opens\n"
         "    8 | scale = 1.0 / temperature\n"
@@ -62,14 +63,14 @@ def test_full_underlines_the_range_and_tells_the_trace_and_what_to_write_instead
 
 
 def test_concise_is_one_line() -> None:
-    assert REPORTS["concise"](RESULT, Style()) == (
+    assert REPORTS["concise"](Report(RESULT)) == (
         "train.py:8:9: error GL102 derived-before-tape: "
         "`temperature` gets None: `1.0 / temperature` is computed before the tape opens\n"
     )
 
 
 def test_json_has_the_keys_of_ruff_and_those_of_gradlint() -> None:
-    (found,) = json.loads(REPORTS["json"](RESULT, Style()))
+    (found,) = json.loads(REPORTS["json"](Report(RESULT)))
 
     assert found == {
         "code": "GL102",
@@ -87,6 +88,7 @@ def test_json_has_the_keys_of_ruff_and_those_of_gradlint() -> None:
         "variables": ["temperature"],
         "origin": "static",
         "confirmation": None,
+        "fingerprint": None,
         "trace": found["trace"],
     }
     assert found["trace"][1] == {
@@ -96,7 +98,7 @@ def test_json_has_the_keys_of_ruff_and_those_of_gradlint() -> None:
         "end_location": {"row": 10, "column": 27},
         "cell": None,
     }
-    assert json.loads(REPORTS["json"]([], Style())) == []
+    assert json.loads(REPORTS["json"](Report([]))) == []
 
 
 def test_tabs_and_wide_characters_keep_the_marks_under_the_range() -> None:
@@ -128,9 +130,9 @@ def test_each_line_of_a_range_is_underlined_and_a_long_range_is_cut_short() -> N
 
 
 def test_a_long_line_is_shown_around_the_place() -> None:
-    line, marks = at(Place(1, 5001, 1, 5004), {1: "a" * 5000 + "xyz" + "b" * 5000})
+    line, marks = at(Place(1, 5001, 1, 5004), {1: "a" * 5000 + "xyz" + "b" * 5000}, width=100)
 
-    assert len(line) < 160
+    assert len(line) == 100
     start = marks.index("^")
     assert line[start : start + 3] == "xyz"
     assert marks.count("^") == 3

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
+from gradlint.cli.accepted import accepting, baseline_options
 from gradlint.cli.add_ignore import add_ignore_options, check_options, write_ignores
-from gradlint.cli.output import output_options, print_report, write_report
+from gradlint.cli.output import checkout_folder, chosen_outputs, is_summarised, output_options, write_reports
 from gradlint.cli.settings_options import settings_options
 
 if TYPE_CHECKING:
@@ -24,6 +23,13 @@ if TYPE_CHECKING:
 @settings_options
 @output_options
 @click.option("--statistics", is_flag=True, help="Print how many findings each rule has, in place of the findings.")
+@baseline_options
+@click.option(
+    "--fail-level",
+    type=click.Choice(["error", "warning", "info"]),
+    help="Exit with 1 when there are findings of this severity or a higher one (default: as the settings say, else "
+    "warning).",
+)
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when there are findings.")
 @click.option(
     "--jobs", "-j", type=click.IntRange(min=1), metavar="N", help="Processes to use (default: all cores, if it pays)."
@@ -37,9 +43,14 @@ def check(
     force_exclude: bool,
     show_settings: bool,
     show_files: bool,
+    output: tuple[str, ...],
     output_format: str | None,
     output_file: str | None,
     statistics: bool,
+    baseline: str | None,
+    write_baseline: str | None,
+    prune_baseline: bool,
+    fail_level: str | None,
     exit_zero: bool,
     jobs: int | None,
     add_ignore: bool,
@@ -50,17 +61,22 @@ def check(
     """Judge Python files (default: those under the working folder) and print what is wrong with their gradients.
 
     `-` reads standard input. Exit status: 0 when nothing was found, 1 when there are errors or warnings, 2 when the
-    run itself failed (bad option, missing path, unreadable settings); hints do not count.
+    run itself failed (bad option, missing path, unreadable settings); hints do not count unless --fail-level is info.
     """
     from gradlint.cli import judged_files
     from gradlint.config import Hierarchy
-    from gradlint.report import findings_of
+    from gradlint.report import findings_of, not_shown, summary
+    from gradlint.report.contents import Report
     from gradlint.rule import Severity
     from gradlint.text import printable
 
     paths = paths or (".",)
     why = check_options(paths, add_ignore=add_ignore, reason=reason)
     settings = Hierarchy(choices)
+    of_run = settings.for_run([stdin_filename] if paths == ("-",) and stdin_filename else paths)
+    files = {"--baseline": baseline, "--write-baseline": write_baseline}
+    outputs = chosen_outputs(output, output_format, output_file, of_run.output_format, files)
+    baseline_use = accepting(baseline, write_baseline, prune_baseline)
     found = judged_files.files_of_run(
         paths, settings, force_exclude=force_exclude, stdin_filename=stdin_filename or "-"
     )
@@ -71,27 +87,31 @@ def check(
         else:
             judged_files.show_settings(found, paths, settings)
         click.get_current_context().exit(status)
-    of_run = settings.for_run([stdin_filename] if paths == ("-",) and stdin_filename else paths)
-    results = _results(found, settings, jobs)
+    results, accepted = baseline_use.apply(
+        _results(found, settings, jobs),
+        lambda filename: settings.for_file(filename).selected_in(filename),
+        failed=bool(found.missing),
+    )
     if add_ignore:
         results, is_complete = write_ignores(results, why)
         status = status if is_complete else 2
     if not results and not found.missing:
         click.echo(f"gradlint: no Python files in {', '.join(map(printable, paths))}", err=True)
-    report = _render(
+    if accepted and not is_summarised(outputs):
+        click.echo(f"gradlint: {not_shown(accepted)}", err=True)
+    level = Severity(fail_level) if fail_level else of_run.fail_level
+    fails = any((finding.severity or Severity.ERROR).is_at_least(level) for finding in findings_of(results))
+    # A run that judged nothing, or not everything, does not say that all is well.
+    says_clean = not findings_of(results) and (bool(found.missing) or not results)
+    report = Report(
         results,
-        output_format or of_run.output_format,
-        statistics=statistics,
-        failed=bool(found.missing),
-        to_file=bool(output_file),
+        closing="" if says_clean else summary(results, accepted),
+        exit_code=status or int(fails and not exit_zero and write_baseline is None),
+        failures=tuple(f"{each.path}: {each.reason}" for each in found.missing),
+        checkout=checkout_folder(),
     )
-    if output_file:
-        write_report(output_file, report)
-    else:
-        print_report(report)
-    severities = {finding.severity or Severity.ERROR for finding in findings_of(results)}
-    counts = any(each.is_at_least(of_run.fail_level) for each in severities)
-    click.get_current_context().exit(status or int(counts and not exit_zero))
+    write_reports(outputs, report, statistics=statistics)
+    click.get_current_context().exit(report.exit_code)
 
 
 def _results(found: JudgedFiles, settings: SettingsByFile, jobs: int | None) -> list[FileResult]:
@@ -104,17 +124,3 @@ def _results(found: JudgedFiles, settings: SettingsByFile, jobs: int | None) -> 
     freeze_what_stays()
     with Progress(len(found.files)) as progress:
         return check_found(found.discovered, settings, jobs, progress.advance, standard_input)
-
-
-def _render(results: Sequence[FileResult], output_format: str, *, statistics: bool, failed: bool, to_file: bool) -> str:
-    from gradlint.report import REPORTS, findings_of, summary
-    from gradlint.report.statistics import render_json, render_text
-    from gradlint.report.style import Style, wants_color
-
-    if output_format == "json":
-        return render_json(results) if statistics else REPORTS["json"](results, Style())
-    style = Style(not to_file and wants_color(sys.stdout, os.environ))
-    report = render_text(results) if statistics else REPORTS[output_format](results, style)
-    # A run that judged nothing, or not everything, does not say that all is well.
-    says_clean = not findings_of(results) and (failed or not results)
-    return report if says_clean else report + summary(results)

@@ -65,7 +65,7 @@ def _split_line(file: str) -> tuple[str, int | None]:
 
 
 def _as_text(path: str, decisions: tuple[GradientDecision, ...]) -> str:
-    from gradlint.report.concise import located
+    from gradlint.report.wording import located
     from gradlint.text import printable
 
     lines = []

@@ -1,47 +1,190 @@
-"""Where the report of a command goes: to a stream, or to the file that was named."""
+"""Where the reports of a command go: to standard output, or to the files that were named, in one format each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import TextIO, TypeVar
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TextIO, TypeVar
 
 import click
+from click.core import ParameterSource
+from click.shell_completion import CompletionItem
 
 from gradlint.errors import RunError
 
+if TYPE_CHECKING:
+    from gradlint.report.contents import Report
+
+#: In the order of `--help`; `gradlint.report.REPORTS` has the module of each.
+FORMATS = (
+    "full",
+    "concise",
+    "grouped",
+    "json",
+    "json-lines",
+    "sarif",
+    "github",
+    "gitlab",
+    "junit",
+    "pylint",
+    "markdown",
+)
+DEFAULT_FORMAT = "full"
+#: Options of this module that take a value, for commands that read their arguments themselves.
+WITH_VALUE = ("--output", "--output-format", "--output-file", "-o")
+NOTHING_TAKEN: Mapping[str, str | None] = MappingProxyType({})
+
+_STANDARD_OUTPUT = "-"
 _PIECE = 1 << 14
 Command = TypeVar("Command", bound=Callable[..., None])
 
 
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One report that was asked for."""
+
+    format: str
+    file: str | None = None
+    """None for standard output."""
+    option: str = "--output"
+    """The option that named the file, for complaints."""
+
+
 def output_options(command: Command) -> Command:
-    """The options of every command that reports findings: `--output-format` and `--output-file`."""
-    to_file = click.option(
-        "--output-file", "-o", metavar="FILE", help="Write the report to this file, not to standard output."
-    )
-    in_format = click.option(
-        "--output-format",
-        type=click.Choice(["full", "concise", "json"]),
-        envvar="GRADLINT_OUTPUT_FORMAT",
-        show_envvar=True,
-        help="How findings are printed (default: as the settings say, else full).",
-    )
-    return in_format(to_file(command))
+    """The options of every command that reports findings, in the order of `--help`.
+
+    What they give is for `chosen_outputs`: all of them are empty unless they were given.
+    """
+    options = [
+        click.option(
+            "--output",
+            multiple=True,
+            metavar="FORMAT[:FILE]",
+            shell_complete=_complete_format,
+            help="Report in this format, to this file or to standard output. Repeatable: `--output sarif:out.sarif "
+            "--output full`.",
+        ),
+        click.option(
+            "--output-format",
+            type=click.Choice(FORMATS),
+            envvar="GRADLINT_OUTPUT_FORMAT",
+            show_envvar=True,
+            help=f"How findings are printed (default: {DEFAULT_FORMAT}).",
+        ),
+        click.option(
+            "--output-file", "-o", metavar="FILE", help="Write the report to this file, not to standard output."
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def chosen_outputs(
+    output: Sequence[str],
+    output_format: str | None,
+    output_file: str | None,
+    default_format: str = DEFAULT_FORMAT,
+    taken: Mapping[str, str | None] = NOTHING_TAKEN,
+) -> tuple[Output, ...]:
+    """The reports to make. `default_format` is that of the settings, for when no option names one; `taken` are files
+    that the run writes something else to, by option.
+
+    Raises:
+        RunError: a format that does not exist, a file that cannot be written, two reports for one place.
+    """
+    if output:
+        for option, name in (("--output-format", "output_format"), ("--output-file", "output_file")):
+            if click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE:
+                raise RunError(f"{option}: not together with --output, which takes FORMAT:FILE")
+        outputs = tuple(map(_parsed, output))
+    else:
+        file = None if output_file == _STANDARD_OUTPUT else output_file
+        outputs = (Output(output_format or default_format, file, "--output-file"),)
+    _check_places(outputs, taken)
+    return outputs
+
+
+def write_reports(
+    outputs: Sequence[Output], report: Report, *, statistics: bool = False, stdout: TextIO | None = None
+) -> None:
+    """Write the report in every format that was asked for: first all files, whole or not at all, then what is printed.
+
+    Raises:
+        RunError: a file cannot be written.
+    """
+    from dataclasses import replace
+
+    from gradlint.files.whole import write_whole
+    from gradlint.report import REPORTS
+    from gradlint.report.statistics import STATISTICS
+    from gradlint.report.style import PLAIN, style_for
+
+    stream = stdout if stdout is not None else sys.stdout
+
+    def rendered(output: Output) -> str:
+        styled = replace(report, style=style_for(stream) if output.file is None else PLAIN)
+        render = STATISTICS.get(output.format) if statistics else None
+        return (render or REPORTS[output.format])(styled)
+
+    files = [(output.file, rendered(output)) for output in outputs if output.file is not None]
+    write_whole(files, outputs[0].option)
+    for output in outputs:
+        if output.file is None:
+            print_report(rendered(output), stdout)
 
 
 def print_report(report: str, stream: TextIO | None = None) -> None:
     """In pieces: one large write to a pipe that closes half-way reports no error under PYTHONUNBUFFERED."""
+    encoding = getattr(stream or sys.stdout, "encoding", None) or "utf-8"
+    report = report.encode(encoding, "backslashreplace").decode(encoding)  # whatever the locale of the terminal is
     for start in range(0, len(report), _PIECE):
         click.echo(report[start : start + _PIECE], file=stream, nl=False, color=True)  # the style decided about colours
 
 
-def write_report(output_file: str, report: str) -> None:
-    """Write it to the file.
+def is_summarised(outputs: Sequence[Output]) -> bool:
+    """Whether what is printed tells how many findings there are."""
+    from gradlint.report import SUMMARISED
 
-    Raises:
-        RunError: the file cannot be written.
-    """
-    try:
-        Path(output_file).write_text(report, encoding="utf-8", errors="backslashreplace")
-    except OSError as error:
-        raise RunError(f"--output-file: {output_file}: {(error.strerror or str(error)).lower()}") from error
+    return any(output.file is None and output.format in SUMMARISED for output in outputs)
+
+
+def checkout_folder() -> str:
+    """The folder that the forge names files from, when a job of it runs; empty otherwise."""
+    return os.environ.get("GITHUB_WORKSPACE") or os.environ.get("CI_PROJECT_DIR") or ""
+
+
+def _parsed(value: str) -> Output:
+    name, colon, file = value.partition(":")
+    if name not in FORMATS:
+        near = get_close_matches(name, FORMATS, 1)
+        hint = f'; did you mean "{near[0]}"?' if near else f" (there are {', '.join(FORMATS)})"
+        raise RunError(f'--output: no format "{name}"{hint}')
+    if colon and not file:
+        raise RunError(f'--output: "{value}" names no file; "{name}" alone is standard output')
+    return Output(name, None if file in ("", _STANDARD_OUTPUT) else file)
+
+
+def _check_places(outputs: Sequence[Output], taken: Mapping[str, str | None]) -> None:
+    from gradlint.files.whole import check_writable
+
+    printed = [output.format for output in outputs if output.file is None]
+    if len(printed) > 1:
+        raise RunError(f"--output: {printed[0]} and {printed[1]} both go to standard output; give one a file")
+    seen = {os.path.realpath(file): option for option, file in taken.items() if file is not None}
+    for output in outputs:
+        if output.file is None:
+            continue
+        check_writable(output.file, output.option)
+        path = os.path.realpath(output.file)
+        if path in seen:
+            raise RunError(f"--output: {seen[path]} and {output.format} both go to {output.file}")
+        seen[path] = output.format
+
+
+def _complete_format(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    return [CompletionItem(name) for name in FORMATS if name.startswith(incomplete)]

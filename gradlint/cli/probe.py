@@ -4,30 +4,24 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import click
 
-from gradlint.cli.output import output_options, print_report, write_report
+from gradlint.cli.output import WITH_VALUE, checkout_folder, chosen_outputs, output_options, write_reports
 from gradlint.errors import RunError
-
-if TYPE_CHECKING:
-    from gradlint.merging import FileResult
 
 
 class _Program(click.Command):
     """Everything behind `-m MODULE` belongs to the module, as with `python -m`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        takes_value = ("--output-format", "--output-file", "-o")
         place = 0
         while place < len(args) and args[place].startswith("-") and args[place] != "--":
             if args[place] == "-m" and place + 1 < len(args):
                 args = [*args[: place + 2], "--", *args[place + 2 :]]
                 break
-            place += 2 if args[place] in takes_value else 1
+            place += 2 if args[place] in WITH_VALUE else 1
         return super().parse_args(ctx, args)
 
 
@@ -46,6 +40,7 @@ class _Program(click.Command):
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[ARGUMENTS]...")
 def probe(
     module: str | None,
+    output: tuple[str, ...],
     output_format: str | None,
     output_file: str | None,
     exit_on_findings: bool,
@@ -63,9 +58,12 @@ def probe(
     if module is None and program is None:
         raise RunError("probe: name a script, a module (-m) or package.module:function")
     target = module or program or ""
+    outputs = chosen_outputs(output, output_format, output_file, _format_of_settings(target))
     _check_target(target, is_module=module is not None)
     from gradlint.probe.joined import probe_program
     from gradlint.probe.program import print_error
+    from gradlint.report import findings_of, summary
+    from gradlint.report.contents import Report
 
     stdout = sys.stdout  # the program may put something else in its place
     outcome = probe_program(target, arguments, is_module=module is not None, run_only=run_only)
@@ -74,16 +72,14 @@ def probe(
             stream.flush()
     if outcome.error is not None:
         print_error(outcome.error)
-    report = _render(outcome.results, output_format or _format_of_settings(target), to_file=bool(output_file))
     for note in outcome.notes:
         click.echo(f"gradlint: {note}", err=True)
-    if output_file:
-        write_report(output_file, report)
-    else:
-        print_report(report, stdout if not stdout.closed else sys.__stdout__)
     status = outcome.status
     if status == 0 and exit_on_findings and outcome.has_findings:
         status = 1
+    closing = summary(outcome.results) if findings_of(outcome.results) else "The run shows nothing to report.\n"
+    report = Report(outcome.results, closing=closing, exit_code=status, checkout=checkout_folder())
+    write_reports(outputs, report, stdout=sys.__stdout__ if stdout is None or stdout.closed else stdout)
     click.get_current_context().exit(status)
 
 
@@ -107,14 +103,3 @@ def _check_target(target: str, *, is_module: bool) -> None:
         raise RunError(f"{printable(target)}: no such file")
     if os.path.isdir(target) and not os.path.exists(os.path.join(target, "__main__.py")):
         raise RunError(f"{printable(target)}: is a folder without __main__.py")
-
-
-def _render(results: Sequence[FileResult], output_format: str, *, to_file: bool) -> str:
-    from gradlint.report import REPORTS, findings_of, summary
-    from gradlint.report.style import Style, wants_color
-
-    if output_format == "json":
-        return REPORTS["json"](results, Style())
-    style = Style(not to_file and wants_color(sys.stdout, os.environ))
-    report = REPORTS[output_format](results, style)
-    return report + (summary(results) if findings_of(results) else "The run shows nothing to report.\n")

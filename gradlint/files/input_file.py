@@ -47,6 +47,11 @@ class InputFile:
         cell = self.cells[max(bisect_right(self.cells, row, key=lambda each: each.first_row) - 1, 0)]
         return cell.number, row - cell.first_row + 1
 
+    def row_of(self, place: Place) -> int:
+        """The row of the text that a place begins in."""
+        first = next((cell.first_row for cell in self.cells if cell.number == place.cell), 1)
+        return first + place.row - 1
+
     def rows(self, cell: int) -> list[str]:
         """The rows of a cell, or of the whole file, as they are written."""
         if not cell:

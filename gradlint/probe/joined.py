@@ -11,6 +11,8 @@ from pathlib import Path
 from gradlint.config import Hierarchy, SettingsByFile
 from gradlint.engine import excerpts_of
 from gradlint.files.input_file import InputFile
+from gradlint.fingerprints import scopes_of, with_fingerprints
+from gradlint.flow.sources import ROWS, parse
 from gradlint.merging import FileResult, check_file
 from gradlint.probe.account import Account
 from gradlint.probe.confirmation import rows_of
@@ -101,11 +103,20 @@ def _by_file(findings: Sequence[Finding], settings: SettingsByFile, static: dict
             kept = apply_suppressions(of_run, read_suppressions(text, name), selected)
             here += [finding for finding in kept if finding.origin is Origin.RUN]
         here.sort(key=lambda finding: (finding.place.row, finding.place.column, finding.code))
-        told = tuple(map(of_file.with_severity, here))
-        results.append(
-            FileResult(name, told, (), excerpts_of(InputFile(name, text), [finding.place for finding in here]), True)
-        )
+        rows = excerpts_of(InputFile(name, text), [finding.place for finding in here])
+        here = [replace(of_file.with_severity(finding), fingerprint=None) for finding in here]
+        scopes = _scopes(text, [finding.place.row for finding in here])
+        told = with_fingerprints(here, name, of_file.root, rows, scopes)
+        results.append(FileResult(name, told, (), rows, True))
     return results
+
+
+def _scopes(text: str, rows: Sequence[int]) -> dict[tuple[int, int], str]:
+    try:
+        tree = parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return {}
+    return {(0, row): scope for row, scope in scopes_of(tree, rows, ROWS).items()}
 
 
 def _text(name: str) -> str:

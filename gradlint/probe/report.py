@@ -14,7 +14,7 @@ from gradlint.probe.flow_error import GradientFlowError, shortened
 from gradlint.probe.places import Line
 from gradlint.probe.statics import joined_with_code
 from gradlint.report import json as json_report
-from gradlint.report.style import Style
+from gradlint.report.contents import Report
 from gradlint.rule import Finding, Severity
 from gradlint.verdicts import Cause, Verdict
 
@@ -120,7 +120,7 @@ class GradientReport:
 
     def to_json(self) -> str:
         """The findings in the shape of `gradlint check --output-format json`."""
-        return json_report.render([FileResult("", self.findings)], Style())
+        return json_report.render(Report([FileResult("", self.findings)]))
 
     def __str__(self) -> str:
         """A table of at most a screen: faults first, then what flows."""

@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from gradlint.merging import FileResult
+from gradlint.report.contents import Report
+from gradlint.report.pages import page_of_rule
+from gradlint.report.paths import shown
 from gradlint.report.style import Style
-from gradlint.rule import Finding, Place
+from gradlint.report.wording import located, message_of
+from gradlint.rule import Finding
 from gradlint.text import printable
-from gradlint.verdicts import Confirmation
-
-_OF_RUN = {
-    Confirmation.CONFIRMED: " (confirmed by the run)",
-    Confirmation.REFUTED: " (REFUTED by the run: a fault of gradlint, please report it)",
-    Confirmation.NOT_REACHED: " (not reached by the run)",
-}
 
 
-def render(results: Sequence[FileResult], style: Style) -> str:
-    """The lines of all findings."""
-    return "".join(f"{header(finding, style)}\n" for result in results for finding in result.findings)
-
-
-def located(place: Place) -> str:
-    """The row, after the cell of a notebook."""
-    return f"cell {place.cell}:{place.row}" if place.cell else str(place.row)
+def render(report: Report) -> str:
+    """The lines of all findings, and the closing line."""
+    return "".join(f"{header(finding, report.style)}\n" for finding in report.findings) + report.closing
 
 
 def header(finding: Finding, style: Style) -> str:
-    """The line that every text report starts a finding with."""
+    """The line that the full report starts a finding with, too."""
     place = finding.place
     severity = finding.severity.value if finding.severity else ""
+    code = style.link(finding.code, page_of_rule(finding.code))
     return (
-        f"{style.path(printable(finding.filename))}:{located(place)}:{place.column}: "
-        f"{style.severity(f'{severity} {finding.code}', finding.severity)} {finding.name}: {printable(finding.message)}"
-        f"{_OF_RUN[finding.confirmation] if finding.confirmation else ''}"
+        f"{style.path(printable(shown(finding.filename)))}:{located(place)}:{place.column}: "
+        f"{style.severity(f'{severity} {code}', finding.severity)} {finding.name}: {message_of(finding)}"
     )

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
-from gradlint.merging import FileResult
-from gradlint.report.style import Style
+from gradlint.report.contents import Report
+from gradlint.report.pages import page_of_rule
 from gradlint.rule import Finding, Place, Step
 
 
-def render(results: Sequence[FileResult], style: Style) -> str:
+def render(report: Report) -> str:
     """A list with one object per finding."""
-    findings = [_finding(finding) for result in results for finding in result.findings]
-    return json.dumps(findings, indent=2) + "\n"
+    return json.dumps([as_object(finding) for finding in report.findings], indent=2) + "\n"
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def as_object(finding: Finding) -> dict[str, Any]:
+    """What is told of one finding. Files are named as the run was told them."""
     return {
         "code": finding.code,
         "message": finding.message,
         "filename": finding.filename,
         **_range(finding.place),
         "fix": None,
-        "url": None,
+        "url": page_of_rule(finding.code),
         "name": finding.name,
         "severity": finding.severity.value if finding.severity else None,
         "cell": finding.place.cell or None,
@@ -33,6 +32,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "variables": list(finding.variables),
         "origin": finding.origin.value,
         "confirmation": finding.confirmation.value if finding.confirmation else None,
+        "fingerprint": str(finding.fingerprint) if finding.fingerprint else None,
         "trace": [_step(step, finding.filename) for step in finding.trace],
     }
 

@@ -1,0 +1,120 @@
+"""The options about the baseline, and what they do with the results of a run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from gradlint.errors import RunError
+
+if TYPE_CHECKING:
+    from gradlint.baseline import Applied, Baseline
+    from gradlint.merging import FileResult
+
+Command = TypeVar("Command", bound=Callable[..., None])
+
+
+def baseline_options(command: Command) -> Command:
+    """`--baseline`, `--write-baseline` and `--prune-baseline`; their values are for `accepting`."""
+    options = [
+        click.option(
+            "--baseline", metavar="FILE", help="Leave out the findings that this file accepts, and name those fixed."
+        ),
+        click.option(
+            "--write-baseline", metavar="FILE", help="Write a file that accepts all that is found now, and exit with 0."
+        ),
+        click.option("--prune-baseline", is_flag=True, help="Remove what is fixed from the file of --baseline."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True, slots=True)
+class Accepting:
+    """What a run is to do with a baseline. Made before the run, so that a bad file ends it early."""
+
+    baseline: Baseline | None = None
+    writes: bool = False
+    prunes: bool = False
+
+    def apply(
+        self, results: Sequence[FileResult], applied: Applied, *, failed: bool
+    ) -> tuple[Sequence[FileResult], int]:
+        """The results without what is accepted, and how much that was. A run that failed writes nothing.
+
+        Raises:
+            RunError: the baseline cannot be written.
+        """
+        if self.baseline is None:
+            return results, 0
+        if self.writes:
+            return self._write(self.baseline, results, applied, failed=failed)
+        judgement = self.baseline.judge(results, applied)
+        file, fixed = self.baseline.file, judgement.fixed
+        for entry in fixed:
+            _note(f"{file}: fixed: {entry.place}")
+        if fixed and self.prunes and not failed:
+            self.baseline.without(fixed).write("--prune-baseline")
+            _note(f"{file}: {_entries(len(fixed))} removed")
+        elif fixed:
+            _note(f"{file}: {_entries(len(fixed))} no longer found; --prune-baseline removes what is fixed")
+        return judgement.results, judgement.accepted
+
+    def _write(
+        self, old: Baseline, results: Sequence[FileResult], applied: Applied, *, failed: bool
+    ) -> tuple[Sequence[FileResult], int]:
+        new = old.of_run(results, applied)
+        judgement = new.judge(results, applied)
+        if failed:
+            _note(f"{new.file}: not written, because the run failed")
+            return results, 0
+        new.write("--write-baseline")
+        _note(f"{new.file}: {_entries(len(new.entries))} written")
+        return judgement.results, judgement.accepted
+
+
+def accepting(baseline: str | None, write_baseline: str | None, prune_baseline: bool) -> Accepting:
+    """What these options ask for.
+
+    Raises:
+        RunError: they contradict each other, a baseline cannot be read, or one cannot be written.
+    """
+    if baseline is not None and write_baseline is not None:
+        raise RunError("--write-baseline: not together with --baseline")
+    if prune_baseline and baseline is None:
+        raise RunError("--prune-baseline: needs --baseline FILE")
+    if baseline is None and write_baseline is None:
+        return Accepting()
+    from gradlint.baseline import Baseline, read_baseline
+    from gradlint.files.whole import check_writable
+
+    if baseline is not None:
+        read = read_baseline(baseline, "--baseline")
+        if prune_baseline:
+            check_writable(baseline, "--prune-baseline")
+        return Accepting(read, prunes=prune_baseline)
+    assert write_baseline is not None
+    check_writable(write_baseline, "--write-baseline")
+    # What is no baseline is not written over, and entries of files that the run leaves out are kept.
+    is_new = not os.path.exists(write_baseline) or os.path.getsize(write_baseline) == 0
+    if is_new:
+        return Accepting(Baseline(write_baseline), writes=True)
+    try:
+        return Accepting(read_baseline(write_baseline, "--write-baseline"), writes=True)
+    except RunError as error:
+        raise RunError(f"{error}; remove the file to write a new one") from error
+
+
+def _entries(count: int) -> str:
+    return "1 entry" if count == 1 else f"{count} entries"
+
+
+def _note(message: str) -> None:
+    from gradlint.text import printable
+
+    click.echo(f"gradlint: {printable(message)}", err=True)

@@ -1,0 +1,153 @@
+"""Fingerprints: what stays of a finding while the code around it moves.
+
+A fingerprint is made of the file, the rule, the qualified names of the functions and classes around the finding, the
+text of its line, and its number among those that are equal so far. Rows, columns and the cells of a notebook are no
+part of it, nor are blank space and comments. `merging.py` stamps them; `baseline.py` and reports compare them.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gradlint.rule import Finding
+
+#: Of a longer line, this many characters are kept, and a hash of all of them.
+_LONGEST = 200
+_DIGITS = 32
+
+#: Strings (open ones reach to the end of the line), comments, words, single other characters.
+_PARTS = re.compile(
+    r"""(?P<string>'''.*?(?:'''|$)|\"\"\".*?(?:\"\"\"|$)|'(?:\\.|[^'\\])*(?:'|\\?$)|"(?:\\.|[^"\\])*(?:"|\\?$))"""
+    r"|(?P<comment>\#.*)|(?P<blank>\s+)|\w+|."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """What a finding is known by. `str()` of it is a hash of all that is compared."""
+
+    path: str
+    """The file as seen from the folder of the settings, with `/`."""
+    code: str
+    scope: str
+    """The functions and classes around the finding, joined by dots; empty at the level of the module."""
+    line: str
+    """The first line of the finding, without comment and with single blanks."""
+    index: int
+    """The number of this one, from 0, among those of the file that are equal in all else."""
+    filename: str = ""
+    """The file as the run names it."""
+    cause: Fingerprint | None = None
+    """What it is known by where the change is to be made, when that is in a file that the run leaves out."""
+
+    def __str__(self) -> str:
+        parts = (self.path, self.code, self.scope, without_blanks(self.line), str(self.index))
+        told = "\0".join(parts).encode("utf-8", "surrogatepass")
+        return hashlib.sha256(told).hexdigest()[:_DIGITS]
+
+
+def with_fingerprints(
+    findings: Iterable[Finding],
+    filename: str,
+    folder: str | os.PathLike[str],
+    rows: Mapping[tuple[int, int], str],
+    scopes: Mapping[tuple[int, int], str],
+) -> tuple[Finding, ...]:
+    """The findings of one file, in order, each with its fingerprint. Rows and scopes are by cell and row.
+
+    The fingerprint that a finding has already is that of its cause, in another file.
+    """
+    seen: Counter[tuple[str, str, str]] = Counter()
+    stamped = []
+    path = relative_path(filename, folder)
+    for finding in findings:
+        at = finding.place.cell, finding.place.row
+        line, scope = _shortened(normalised(rows.get(at, ""))), scopes.get(at, "")
+        key = finding.code, scope, without_blanks(line)
+        known = Fingerprint(path, finding.code, scope, line, seen[key], filename, finding.fingerprint)
+        stamped.append(replace(finding, fingerprint=known))
+        seen[key] += 1
+    return tuple(stamped)
+
+
+def normalised(line: str) -> str:
+    """The line without its comment, with one blank wherever it has some."""
+    return "".join(" " if part["blank"] else part[0] for part in _parts(line)).strip()
+
+
+def without_blanks(line: str) -> str:
+    """What is compared of a normalised line: `x=f( y )` and `x = f(y)` are the same, `a b` and `ab` are not."""
+    written = ""
+    waits = False
+    for part in _parts(line):
+        if part["blank"]:
+            waits = True
+            continue
+        if waits and _is_word(written[-1:]) and _is_word(part[0][0]):
+            written += " "
+        written += part[0]
+        waits = False
+    return written
+
+
+def _parts(line: str) -> Iterator[re.Match[str]]:
+    return (part for part in _PARTS.finditer(line) if not part["comment"])
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
+
+
+def _shortened(line: str) -> str:
+    if len(line) <= _LONGEST:
+        return line
+    line = without_blanks(line)
+    return f"{line[:_LONGEST]}... {hashlib.sha256(line.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+
+
+def relative_path(filename: str, folder: str | os.PathLike[str]) -> str:
+    """The file as seen from the folder, with `/`; its absolute name where it lies on another drive."""
+    path = os.path.abspath(filename)
+    with suppress(ValueError):
+        path = os.path.relpath(path, folder)
+    return path.replace(os.sep, "/")
+
+
+def scopes_of(tree: ast.Module, rows: Sequence[int], rows_per_file: int) -> dict[int, str]:
+    """The qualified scope of each of these rows; rows of the tree count modulo `rows_per_file`."""
+    spans = list(_spans(tree, rows_per_file))
+    found = {}
+    for row in rows:
+        around = [(first, name) for first, last, name in spans if first <= row <= last]
+        found[row] = max(around)[1] if around else ""
+    return found
+
+
+def _spans(tree: ast.Module, rows_per_file: int) -> Iterator[tuple[int, int, str]]:
+    """First row, last row and qualified name of each function and class; inner ones start later or are longer."""
+    pending: list[tuple[ast.AST, str]] = [(tree, "")]
+    while pending:
+        node, scope = pending.pop()
+        for child in _inner(node):
+            name = scope
+            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                name = f"{scope}.{child.name}" if scope else child.name
+                yield child.lineno % rows_per_file, (child.end_lineno or child.lineno) % rows_per_file, name
+            pending.append((child, name))
+
+
+def _inner(node: ast.AST) -> Iterator[ast.AST]:
+    """The statements in a statement: expressions hold no named scope."""
+    for name in ("body", "orelse", "handlers", "finalbody", "cases"):
+        inner = getattr(node, name, None)
+        if isinstance(inner, list):
+            yield from inner
