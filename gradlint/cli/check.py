@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gradlint.cli.completion import complete_files, complete_rules
 from gradlint.cli.output import output_options, print_report, write_report
 from gradlint.errors import RunError
 
@@ -21,9 +22,21 @@ _RULES = "Codes (GL101), prefixes (GL1), names or ALL; comma-separated, repeatab
 
 
 @click.command(short_help="Judge files and folders.")
-@click.argument("paths", nargs=-1, metavar="[PATHS]...")
-@click.option("--select", multiple=True, metavar="RULES", help=f"Apply only these rules. {_RULES}")
-@click.option("--ignore", multiple=True, metavar="RULES", help="Leave these rules out. Takes what --select takes.")
+@click.argument("paths", nargs=-1, metavar="[PATHS]...", shell_complete=complete_files)
+@click.option(
+    "--select",
+    multiple=True,
+    metavar="RULES",
+    shell_complete=complete_rules,
+    help=f"Apply only these rules. {_RULES}",
+)
+@click.option(
+    "--ignore",
+    multiple=True,
+    metavar="RULES",
+    shell_complete=complete_rules,
+    help="Leave these rules out. Takes what --select takes.",
+)
 @output_options
 @click.option("--statistics", is_flag=True, help="Print how many findings each rule has, in place of the findings.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even when there are findings.")

@@ -8,6 +8,7 @@ from typing import TextIO, TypeVar
 
 import click
 
+from gradlint.cli.completion import complete_files
 from gradlint.errors import RunError
 
 _PIECE = 1 << 14
@@ -17,7 +18,11 @@ Command = TypeVar("Command", bound=Callable[..., None])
 def output_options(command: Command) -> Command:
     """The options of every command that reports findings: `--output-format` and `--output-file`."""
     to_file = click.option(
-        "--output-file", "-o", metavar="FILE", help="Write the report to this file, not to standard output."
+        "--output-file",
+        "-o",
+        metavar="FILE",
+        shell_complete=complete_files,
+        help="Write the report to this file, not to standard output.",
     )
     in_format = click.option(
         "--output-format",

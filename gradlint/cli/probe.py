@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gradlint.cli.completion import complete_files
 from gradlint.cli.output import output_options, print_report, write_report
 from gradlint.errors import RunError
 
@@ -42,7 +43,7 @@ class _Program(click.Command):
     "--exit-on-findings", is_flag=True, help="Exit with 1 when the program ended well and there are findings."
 )
 @click.option("--run-only", is_flag=True, help="Leave out what only the code shows.")
-@click.argument("program", required=False, metavar="PROGRAM")
+@click.argument("program", required=False, metavar="PROGRAM", shell_complete=complete_files)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[ARGUMENTS]...")
 def probe(
     module: str | None,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gradlint.cli.completion import complete_rule
 from gradlint.errors import RunError
 
 if TYPE_CHECKING:
@@ -13,9 +14,15 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Explain rules.")
-@click.argument("rules", nargs=-1, metavar="[CODE|NAME]...")
+@click.argument("rules", nargs=-1, metavar="[CODE|NAME]...", shell_complete=complete_rule)
 @click.option("--all", "every", is_flag=True, help="Explain every rule.")
-@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--output-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="How the answer is printed.",
+)
 def rule(rules: tuple[str, ...], every: bool, output_format: str) -> None:
     """Print the pages of the named rules; without a name, a list of all rules."""
     from gradlint.rule import all_rules
