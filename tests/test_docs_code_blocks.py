@@ -26,7 +26,7 @@ from docs_children import has_tests
 from gradlint.cli.main import main
 from support import Run
 from tensorflow_children import answers
-from transcripts import Runner, commands_of, fresh, needs_tensorflow, run_here
+from transcripts import Runner, commands_of, fresh, needs_tensorflow, run_process
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -36,7 +36,7 @@ else:
 BLOCKS = all_blocks()
 PROGRAMS = list(programs())
 TRANSCRIPTS = [block for block in BLOCKS if block.language == "console"]
-_NAMED_CODE = re.compile(r"\bGL\d{3}\b")
+_NAMED_CODE = re.compile(r"\b[A-Z]{2,}\d{3,}\b")
 
 Look = Callable[[Program], tuple[str, str]]
 
@@ -115,7 +115,7 @@ def test_gradlint_finds_in_a_program_what_its_comments_name_and_nothing_else(
 
 @pytest.mark.parametrize("block", [pytest.param(b, id=b.place) for b in TRANSCRIPTS if not needs_tensorflow(b)])
 def test_a_transcript_is_what_the_commands_print(block: Block) -> None:
-    assert fresh(block, run_here) == block.text
+    assert fresh(block, run_process) == block.text
 
 
 @pytest.mark.parametrize("block", [pytest.param(b, id=b.place) for b in TRANSCRIPTS if needs_tensorflow(b)])
@@ -139,8 +139,9 @@ def test_python_is_python(block: Block) -> None:
 
 
 @pytest.mark.parametrize("block", of_language("toml"))
-def test_settings_are_accepted(block: Block, run: Run) -> None:
+def test_settings_are_accepted(block: Block, run: Run, tmp_path: Path) -> None:
     if "gradlint" in tomllib.loads(block.text).get("tool", {}):
+        write_files(block, tmp_path)
         run.write("pyproject.toml", block.text)
         run.write("train.py", "import tensorflow as tf\n")
 

@@ -4,7 +4,8 @@ A comment above a block says what is special about it, several things with semic
 
     <!-- file: train.py -->         later blocks of the page find it under this name
     <!-- raises: ValueError -->     the program, or the last of its statements, ends in this exception
-    <!-- continues -->              goes on in the namespace of the Python block before it
+    <!-- continues -->              goes on in the namespace of the Python block before it; a transcript: in the folder
+                                    that the commands of the transcript before it leave
     <!-- fragment -->               no whole program: it is only parsed
     <!-- from: demo/train.py -->    stands word for word in that file of the project
     <!-- fails -->                  the tests in it fail

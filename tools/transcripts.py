@@ -17,10 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from click.testing import CliRunner
-
 from docs_blocks import ROOT, Block, blocks_of, pages, write_files
-from gradlint.cli.main import main
 
 #: Runs the words of a command in a folder and returns what it printed, both streams in their order.
 Runner = Callable[[list[str], Path], str]
@@ -59,9 +56,30 @@ def commands_of(block: Block) -> list[Command]:
 
 
 def fresh(block: Block, run: Runner) -> str:
-    """The text of the block with what its commands print now."""
-    with _folder_of(block) as folder:
-        return "".join(f"$ {each.line}\n{as_printed(run(each.words, folder), folder)}" for each in commands_of(block))
+    """The text of the block with what its commands print now.
+
+    Raises:
+        RuntimeError: a command fails; the message names the block.
+    """
+    try:
+        with _folder_of(block) as folder:
+            for earlier in _continued(block):
+                for each in commands_of(earlier):
+                    run(each.words, folder)
+            printed = [(each.line, as_printed(run(each.words, folder), folder)) for each in commands_of(block)]
+    except RuntimeError as error:
+        raise RuntimeError(f"{block.place}: {error}") from error
+    return "".join(f"$ {line}\n{output}" for line, output in printed)
+
+
+def _continued(block: Block) -> list[Block]:
+    """The transcripts before this one whose commands change what it finds, the first one first."""
+    found: list[Block] = []
+    above = [each for each in blocks_of(block.page) if each.language == "console" and each.row < block.row]
+    while block.directive("continues") is not None:
+        block = above.pop()
+        found.insert(0, block)
+    return found
 
 
 def as_printed(output: str, folder: Path) -> str:
@@ -80,27 +98,12 @@ def _folder_of(block: Block) -> Iterator[Path]:
         yield folder
 
 
-def run_here(words: list[str], folder: Path) -> str:
-    """Run `gradlint` in this process.
+def run_process(words: list[str], folder: Path) -> str:
+    """Run `gradlint` or `pytest` of this environment in a process of its own.
 
     Raises:
-        RuntimeError: the command ends with another status than 0 or 1.
+        RuntimeError: gradlint ends with another status than 0 or 1.
     """
-    if words[0] != "gradlint":
-        raise RuntimeError(f"{shlex.join(words)}: not a command of gradlint")
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
-        done = CliRunner(env={"NO_COLOR": "1"}).invoke(main, words[1:], prog_name="gradlint", catch_exceptions=False)
-    finally:
-        os.chdir(before)
-    if done.exit_code not in (0, 1):
-        raise RuntimeError(f"{shlex.join(words)}: {done.output}")
-    return done.output
-
-
-def run_apart(words: list[str], folder: Path) -> str:
-    """Run a module of this environment (`gradlint`, `pytest`) in a process of its own."""
     done = subprocess.run(
         [sys.executable, "-m", *words],
         cwd=folder,
@@ -110,6 +113,8 @@ def run_apart(words: list[str], folder: Path) -> str:
         text=True,
         check=False,
     )
+    if words[0] == "gradlint" and done.returncode not in (0, 1):
+        raise RuntimeError(f"{shlex.join(words)}: {done.stdout}")
     return done.stdout
 
 
@@ -120,6 +125,7 @@ PLAIN = {
     "TF_ENABLE_ONEDNN_OPTS": "0",
     "PYTEST_ADDOPTS": "-p no:cacheprovider",
     "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONUNBUFFERED": "1",  # both streams in their order
 }
 
 
@@ -134,8 +140,7 @@ def fresh_pages(*, with_tensorflow: bool = False) -> dict[Path, str]:
     for page in pages():
         lines = page.read_text(encoding="utf-8").splitlines(keepends=True)
         for block in reversed([each for each in blocks_of(page) if each.language == "console"]):
-            slow = needs_tensorflow(block)
-            if not slow or with_tensorflow:
-                lines[block.row : block.end - 1] = [fresh(block, run_apart if slow else run_here)]
+            if with_tensorflow or not needs_tensorflow(block):
+                lines[block.row : block.end - 1] = [fresh(block, run_process)]
         wanted[page] = "".join(lines)
     return wanted
