@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 OLD := .venv-old
 
-.PHONY: demo test test-old lint docs ecosystem mutants benchmark clean
+.PHONY: demo test test-old lint docs site ecosystem mutants benchmark clean
 
 # Findings are what the demo is for, so they do not fail the target.
 demo: $(VENV)/.installed
@@ -22,9 +22,15 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format .
 	$(BIN)/mypy
 
-# Writes the pages docs/rules/*.md and the table of the README from the rule files, and docs/settings.md and the schema.
-docs: $(VENV)/.installed
+# Writes what is generated in docs/ and README.md: pages of rules, settings and their schema, commands,
+# tables, what commands print.
+# `python tools/generate_docs.py --run` also writes what programs print that run TensorFlow.
+docs: $(VENV)/.installed-docs
 	$(BIN)/python tools/generate_docs.py
+
+# The site, in build/site; a broken link or a page that is not in the navigation fails.
+site: $(VENV)/.installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 # Those below download packages or take minutes; none is part of `make test`.
 ecosystem: $(VENV)/.installed
@@ -54,9 +60,13 @@ $(VENV)/.installed: pyproject.toml setup.py
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	touch $@
 
+$(VENV)/.installed-docs: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	touch $@
+
 # tf_keras asks for `tensorflow`, which would come beside `tensorflow-cpu`.
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs]'
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps tf_keras
 	touch $@
 

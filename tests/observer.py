@@ -1,28 +1,20 @@
 """Observations: what the probe saw of one run of a program.
 
-`observe` asks a server process, which imports TensorFlow once, runs no op, forks one child per program, and reads the
-child's account through a pipe: a fork of a process that has run an op can hang, and tests beside these may run some.
-What a fixture states about itself, and whether the two agree, lives in `fixtures_under_tensorflow.py`.
+Each program runs in a child of its own (`tensorflow_children.py`). What a fixture states about itself,
+and whether the two agree, lives in `fixtures_under_tensorflow.py`.
 """
 
 import importlib
 import json
-import os
-import select
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
-from functools import cache
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tensorflow_children import OUT_OF_TIME, SECONDS_PER_CHILD, Answer, answers
+
 if TYPE_CHECKING:
     from gradlint.probe.joined import ProbeOutcome
-
-SECONDS_PER_PROGRAM = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,130 +83,36 @@ def _account_as_json(outcome: "ProbeOutcome") -> str:
     )
 
 
-def _run(program: Path, tensorflow: Any, run_only: bool) -> str:
-    """In the child: the program under the probe, its account as JSON."""
-    from gradlint.probe.joined import probe_program
-
-    tensorflow.config.threading.set_inter_op_parallelism_threads(1)
-    tensorflow.config.threading.set_intra_op_parallelism_threads(1)
-    return _account_as_json(
-        probe_program(str(program), [], is_module=False, run_only=run_only, locate_in_graphs=run_only)
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Child:
-    pid: int
-    pipe: int
-    program: Path
-    started: float
-    parts: list[bytes] = field(default_factory=list)
-
-
-def _start(program: Path, tensorflow: Any, run_only: bool) -> _Child:
-    reading, writing = os.pipe()
-    pid = os.fork()
-    if pid:
-        os.close(writing)
-        return _Child(pid, reading, program, time.monotonic())
-    status = 1
-    try:
-        os.close(reading)
-        silence = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        os.dup2(silence, 1)
-        os.dup2(silence, 2)
-        text = _run(program, tensorflow, run_only)
-        with os.fdopen(writing, "w", encoding="utf-8") as pipe:
-            pipe.write(text)
-        status = 0
-    finally:
-        os._exit(status)
-
-
-def _finish(child: _Child, *, out_of_time: bool) -> Observation:
-    if out_of_time:
-        os.kill(child.pid, signal.SIGKILL)
-    os.close(child.pipe)
-    _, status = os.waitpid(child.pid, 0)
-    seconds = time.monotonic() - child.started
-    if out_of_time:
-        return Observation(raises="OutOfTime", message=f"more than {SECONDS_PER_PROGRAM:.0f} s", seconds=seconds)
-    if status:
-        return Observation(raises="Died", message=f"wait status {status}", seconds=seconds)
-    return Observation.from_dict({**json.loads(b"".join(child.parts)), "seconds": seconds})
-
-
-def observe(programs: Iterable[Path], *, run_only: bool = False) -> Iterator[tuple[Path, Observation]]:
-    """Run each program in a process of its own, one per core at a time; pairs come in the order of finishing.
-
-    With `run_only` the static findings are left out, and what they say too is told by the run.
-    """
-    asked = [str(program) for program in programs]
-    server = _server()
-    assert server.stdin is not None and server.stdout is not None
-    server.stdin.write(json.dumps([run_only, asked]) + "\n")
-    server.stdin.flush()
-    for _ in asked:
-        answer = server.stdout.readline()
-        if not answer:
-            raise RuntimeError(f"the observer's server ended with status {server.wait()}")
-        program, account = json.loads(answer)
-        yield Path(program), Observation.from_dict(account)
-
-
-@cache
-def _server() -> "subprocess.Popen[str]":
-    """Ends by itself when this process does: its standard input closes."""
-    return subprocess.Popen(
-        [sys.executable, __file__],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        env={"TF_CPP_MIN_LOG_LEVEL": "3", **os.environ},
-    )
-
-
-def _serve() -> None:
-    tensorflow = importlib.import_module("tensorflow")
-    importlib.import_module("keras")
+def prepare() -> None:
+    """In the server: what a child would read for itself, rules and measured tables, is read once."""
     importlib.import_module("gradlint.probe.joined")
-    # What a child would read for itself, rules and measured tables, is read once.
     importlib.import_module("gradlint.merging").check_bytes(
         b"import tensorflow as tf\nw = tf.Variable(1.0)\nwith tf.GradientTape() as tape:\n    y = tf.round(w)\n",
         "program.py",
         importlib.import_module("gradlint.config").Settings(),
     )
-    for line in sys.stdin:
-        run_only, asked = json.loads(line)
-        for program, seen in _observe_here([Path(name) for name in asked], tensorflow, run_only):
-            print(json.dumps([str(program), seen.as_dict()]), flush=True)
 
 
-def _observe_here(programs: Sequence[Path], tensorflow: Any, run_only: bool) -> Iterator[tuple[Path, Observation]]:
-    waiting = list(programs)[::-1]
-    running: list[_Child] = []
-    while waiting or running:
-        while waiting and len(running) < (os.cpu_count() or 1):
-            running.append(_start(waiting.pop(), tensorflow, run_only))
-        for child, out_of_time in _done(running):
-            running.remove(child)
-            yield child.program, _finish(child, out_of_time=out_of_time)
+def answer(work: tuple[str, bool]) -> str:
+    """In the child: the program under the probe, its account as JSON."""
+    from gradlint.probe.joined import probe_program
+
+    program, run_only = work
+    return _account_as_json(probe_program(program, [], is_module=False, run_only=run_only, locate_in_graphs=run_only))
 
 
-def _done(running: Sequence[_Child]) -> Iterator[tuple[_Child, bool]]:
-    ready, _, _ = select.select([child.pipe for child in running], [], [], 0.5)
-    for child in list(running):
-        if child.pipe in ready:
-            part = os.read(child.pipe, 65536)
-            child.parts.append(part)
-            if not part:
-                yield child, False
-                continue
-        if time.monotonic() - child.started > SECONDS_PER_PROGRAM:
-            yield child, True
+def observe(programs: Iterable[Path], *, run_only: bool = False) -> Iterator[tuple[Path, Observation]]:
+    """Run each program in a process of its own; pairs come in the order of finishing.
+
+    With `run_only` the static findings are left out, and what they say too is told by the run.
+    """
+    for each in answers(__name__, [(str(program), run_only) for program in programs]):
+        yield Path(each.work[0]), _observation(each)
 
 
-if __name__ == "__main__":
-    _serve()
+def _observation(told: Answer) -> Observation:
+    if told.problem == OUT_OF_TIME:
+        return Observation(raises="OutOfTime", message=f"more than {SECONDS_PER_CHILD:.0f} s", seconds=told.seconds)
+    if told.problem:
+        return Observation(raises="Died", message=told.problem, seconds=told.seconds)
+    return Observation.from_dict({**json.loads(told.text), "seconds": told.seconds})

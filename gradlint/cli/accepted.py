@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from gradlint.cli.completion import complete_files
 from gradlint.errors import RunError
 
 if TYPE_CHECKING:
@@ -22,10 +23,16 @@ def baseline_options(command: Command) -> Command:
     """`--baseline`, `--write-baseline` and `--prune-baseline`; their values are for `accepting`."""
     options = [
         click.option(
-            "--baseline", metavar="FILE", help="Leave out the findings that this file accepts, and name those fixed."
+            "--baseline",
+            metavar="FILE",
+            shell_complete=complete_files,
+            help="Leave out the findings that this file accepts, and name those fixed.",
         ),
         click.option(
-            "--write-baseline", metavar="FILE", help="Write a file that accepts all that is found now, and exit with 0."
+            "--write-baseline",
+            metavar="FILE",
+            shell_complete=complete_files,
+            help="Write a file that accepts all that is found now, and exit with 0.",
         ),
         click.option("--prune-baseline", is_flag=True, help="Remove what is fixed from the file of --baseline."),
     ]

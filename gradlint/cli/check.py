@@ -9,6 +9,7 @@ import click
 
 from gradlint.cli.accepted import accepting, baseline_options
 from gradlint.cli.add_ignore import add_ignore_options, check_options, write_ignores
+from gradlint.cli.completion import complete_files
 from gradlint.cli.output import checkout_folder, chosen_outputs, is_summarised, output_options, write_reports
 from gradlint.cli.settings_options import settings_options
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Judge files and folders.")
-@click.argument("paths", nargs=-1, metavar="[PATHS]...")
+@click.argument("paths", nargs=-1, metavar="[PATHS]...", shell_complete=complete_files)
 @settings_options
 @output_options
 @click.option("--statistics", is_flag=True, help="Print how many findings each rule has, in place of the findings.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gradlint.cli.completion import complete_files
 from gradlint.errors import RunError
 
 if TYPE_CHECKING:
@@ -41,7 +42,15 @@ def _list_events(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     metavar="EVENT",
     help="What the rule subscribes to (default: GradientDecision, one per gradient call).",
 )
-@click.option("--path", "folder", metavar="FOLDER", default=".", show_default=True, help="Where the file is put.")
+@click.option(
+    "--path",
+    "folder",
+    metavar="FOLDER",
+    shell_complete=complete_files,
+    default=".",
+    show_default=True,
+    help="Where the file is put.",
+)
 def new_rule(code: str, name: str, event: str | None, folder: str) -> None:
     """Write the rule CODE (as ACME001) called NAME (as no-hidden-models): its file, a faulty program and a look-alike.
 

@@ -6,14 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gradlint.cli.completion import complete_symbol
+
 if TYPE_CHECKING:
     from gradlint.knowledge.measured import MeasuredArgument, MeasuredSymbol
 
 
 @click.command(short_help="Show what TensorFlow functions do to gradients.")
-@click.argument("symbols", nargs=-1, metavar="[SYMBOL]...")
+@click.argument("symbols", nargs=-1, metavar="[SYMBOL]...", shell_complete=complete_symbol)
 @click.option("--all", "every", is_flag=True, help="List the functions through which every gradient flows too.")
-@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--output-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="How the answer is printed.",
+)
 @click.pass_context
 def ops(ctx: click.Context, symbols: tuple[str, ...], every: bool, output_format: str) -> None:
     """Show which arguments of functions get a gradient, as it was measured under TensorFlow.

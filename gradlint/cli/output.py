@@ -14,6 +14,7 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
+from gradlint.cli.completion import complete_files
 from gradlint.errors import RunError
 
 if TYPE_CHECKING:
@@ -76,7 +77,11 @@ def output_options(command: Command) -> Command:
             help=f"How findings are printed (default: {DEFAULT_FORMAT}).",
         ),
         click.option(
-            "--output-file", "-o", metavar="FILE", help="Write the report to this file, not to standard output."
+            "--output-file",
+            "-o",
+            metavar="FILE",
+            shell_complete=complete_files,
+            help="Write the report to this file, not to standard output.",
         ),
     ]
     for option in reversed(options):

@@ -8,6 +8,7 @@ from contextlib import suppress
 
 import click
 
+from gradlint.cli.completion import complete_files
 from gradlint.cli.output import WITH_VALUE, checkout_folder, chosen_outputs, output_options, write_reports
 from gradlint.errors import RunError
 
@@ -36,7 +37,7 @@ class _Program(click.Command):
     "--exit-on-findings", is_flag=True, help="Exit with 1 when the program ended well and there are findings."
 )
 @click.option("--run-only", is_flag=True, help="Leave out what only the code shows.")
-@click.argument("program", required=False, metavar="PROGRAM")
+@click.argument("program", required=False, metavar="PROGRAM", shell_complete=complete_files)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[ARGUMENTS]...")
 def probe(
     module: str | None,

@@ -6,14 +6,22 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gradlint.cli.completion import complete_rule
+
 if TYPE_CHECKING:
     from gradlint.rule import Rule
 
 
 @click.command(short_help="Explain rules.")
-@click.argument("rules", nargs=-1, metavar="[CODE|NAME|FILE]...")
+@click.argument("rules", nargs=-1, metavar="[CODE|NAME|FILE]...", shell_complete=complete_rule)
 @click.option("--all", "every", is_flag=True, help="Explain every rule.")
-@click.option("--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--output-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="How the answer is printed.",
+)
 def rule(rules: tuple[str, ...], every: bool, output_format: str) -> None:
     """Print the pages of the named rules, or of those in a rule file; without a name, a list of all rules.
 

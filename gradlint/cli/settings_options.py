@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gradlint.cli.completion import complete_files, complete_rules
 from gradlint.errors import RunError
 
 if TYPE_CHECKING:
@@ -25,15 +26,40 @@ _CONFIG = (
         "--config",
         multiple=True,
         metavar='FILE|"KEY = VALUE"',
+        shell_complete=complete_files,
         help="A configuration file to read in place of those of the project, or one setting as TOML; repeatable.",
     ),
     click.option("--isolated", is_flag=True, help="Read no configuration file."),
 )
 _CHOICE = (
-    click.option("--select", multiple=True, metavar="RULES", help=f"Apply only these rules. {_RULES}"),
-    click.option("--ignore", multiple=True, metavar="RULES", help="Leave these rules out. Takes what --select takes."),
-    click.option("--extend-select", multiple=True, metavar="RULES", help="Apply these rules beside the selected ones."),
-    click.option("--extend-ignore", multiple=True, metavar="RULES", help="Leave these out, too; the same as --ignore."),
+    click.option(
+        "--select",
+        multiple=True,
+        metavar="RULES",
+        shell_complete=complete_rules,
+        help=f"Apply only these rules. {_RULES}",
+    ),
+    click.option(
+        "--ignore",
+        multiple=True,
+        metavar="RULES",
+        shell_complete=complete_rules,
+        help="Leave these rules out. Takes what --select takes.",
+    ),
+    click.option(
+        "--extend-select",
+        multiple=True,
+        metavar="RULES",
+        shell_complete=complete_rules,
+        help="Apply these rules beside the selected ones.",
+    ),
+    click.option(
+        "--extend-ignore",
+        multiple=True,
+        metavar="RULES",
+        shell_complete=complete_rules,
+        help="Leave these out, too; the same as --ignore.",
+    ),
     click.option(
         "--per-file-ignores",
         multiple=True,

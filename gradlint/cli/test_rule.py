@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gradlint.cli.completion import complete_files
 from gradlint.errors import RunError
 
 if TYPE_CHECKING:
@@ -14,11 +15,12 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Hold rules against their fixtures.")
-@click.argument("rules", nargs=-1, metavar="[FILE|CODE|NAME]...")
+@click.argument("rules", nargs=-1, metavar="[FILE|CODE|NAME]...", shell_complete=complete_files)
 @click.option(
     "--fixtures",
     "folder",
     metavar="FOLDER",
+    shell_complete=complete_files,
     help="Where the folders <CODE> with programs are (default: `fixtures` beside the rule's file).",
 )
 def test_rule(rules: tuple[str, ...], folder: str | None) -> None:

@@ -114,6 +114,7 @@ class GradientReport:
         Raises:
             GradientFlowError: it does not; the message has at most 15 lines and starts with the cause.
         """
+        __tracebackhide__ = True  # pytest shows the line of the test
         faults = self.faults(allow)
         if faults:
             raise GradientFlowError(message_of(faults))

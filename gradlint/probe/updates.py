@@ -58,6 +58,7 @@ class UpdateReport:
         Raises:
             GradientFlowError: some did; each line names the variable, how many, and what moved them.
         """
+        __tracebackhide__ = True  # pytest shows the line of the test
         lines = [_sentence(entry) for entry in self.variables if entry.frozen_moved]
         if lines:
             raise GradientFlowError(shortened(lines))
@@ -68,6 +69,7 @@ class UpdateReport:
         Raises:
             GradientFlowError: some kept their values, bit by bit.
         """
+        __tracebackhide__ = True
         kept = [entry for entry in self.variables if entry.verdict is Verdict.NEVER_UPDATED and entry.path not in allow]
         if kept:
             raise GradientFlowError(shortened([f"`{e.path}` is never updated in {self.steps} steps" for e in kept]))

@@ -1,0 +1,45 @@
+"""What the shell offers where click cannot know it: rules, functions, and files.
+
+Called only while a shell asks for completions, so that what is needed is imported then.
+"""
+
+from __future__ import annotations
+
+import click
+from click.shell_completion import CompletionItem
+
+_EVERYTHING = "ALL"
+
+
+def complete_files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Files and folders: the shell knows them."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+def complete_rule(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Codes and names of rules."""
+    from gradlint.rule import all_rules
+
+    return [
+        CompletionItem(word, help=rule.summary)
+        for words in ("code", "name")
+        for rule in all_rules()
+        if (word := getattr(rule, words)).startswith(incomplete)
+    ]
+
+
+def complete_rules(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The last word of a list with commas: codes and names of rules, and ALL."""
+    before, comma, word = incomplete.rpartition(",")
+    found = complete_rule(ctx, param, word)
+    if _EVERYTHING.startswith(word):
+        found.append(CompletionItem(_EVERYTHING, help="Every rule."))
+    return [CompletionItem(f"{before}{comma}{item.value}", help=item.help) for item in found]
+
+
+def complete_symbol(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Names of measured functions."""
+    from gradlint.knowledge.measured import all_measured
+
+    names = {name for known in all_measured() for name in (known.symbol, *known.aliases)}
+    return [CompletionItem(name) for name in sorted(names) if name.startswith(incomplete)]
