@@ -106,6 +106,8 @@ def _comprehend(
         rows: list[list[Value]] = []
         flat = _flat_runs(it, node, known) if known is not None else None
         if flat is not None:
+            if _hands_on(elements, generators[1].target):
+                return [[run] for run in flat], False, True
             for run in flat:
                 assign(it, generators[1].target, one_of_run(it, run, node))
                 rows.append([it.evaluate(each) for each in elements])
@@ -131,6 +133,12 @@ def _comprehend(
     finally:
         it.frame = outer
     return rows, exact, ordered
+
+
+def _hands_on(elements: list[ast.expr], target: ast.expr) -> bool:
+    """Whether the elements are what the loop runs over: `[v for net in nets for v in net.trainable_variables]`."""
+    only = elements[0] if len(elements) == 1 else None
+    return isinstance(only, ast.Name) and isinstance(target, ast.Name) and only.id == target.id
 
 
 def _flat_runs(

@@ -437,10 +437,13 @@ def _told_of_parts(cut: Cut) -> bool:
 
 def _fault(found: list[Outcome]) -> Outcome | None:
     """The way to report: one that is surely taken and starves the source, or any when all do."""
+    flows = any(outcome.verdict is Verdict.FLOWS for outcome in found)
     for outcome in found:
         if outcome.verdict is Verdict.NONE and outcome.asked.certain:
             if outcome.cut is not None and outcome.cut.cause is Cause.NOT_IN_TARGET:
                 continue  # of several losses, one may well leave a variable out
+            if outcome.cut is not None and outcome.cut.cause in ZERO_CAUSES and flows:
+                continue  # zeros among the data: the other batches do train it
             return outcome
     if all(outcome.verdict is Verdict.NONE for outcome in found):
         return found[-1]

@@ -391,12 +391,23 @@ def sorted_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     if name_called(node) == "sorted" and isinstance(node, ast.Call) and arguments.positional:
         order = ", ".join(["sorted", *(ast.unparse(each) for each in node.keywords)])
         moved = _rearranged(it, arguments.positional[0], order, node) or _sorted_by_name(it, arguments, node)
+        moved = moved or _sorted_words(it, arguments.positional[0], node)
         if moved is not None:
             return moved
     made = to_list("list")(it, Arguments(arguments.positional[:1]), node)
     if made.kind is Kind.CONTAINER and len(it.items(made).elements) > 1:
         forget_positions(it, made)
     return made
+
+
+def _sorted_words(it: Interpreter, value: Value, node: ast.Call) -> Value | None:
+    """`sorted(names)`, where all of them are known: words, or the keys of a dictionary."""
+    known = known_elements(it, value)
+    if not known or node.keywords:
+        return None
+    if not all(each.kind is Kind.LITERAL and isinstance(each.ref, str) for each in known):
+        return None
+    return it.list_of(sorted(known, key=lambda each: str(each.ref)), node)
 
 
 def _sorted_by_name(it: Interpreter, arguments: Arguments, node: ast.Call) -> Value | None:

@@ -298,10 +298,23 @@ class WayStep:
 
 
 def any_way(it: Interpreter, targets: Sequence[Value], source: SourceAsked) -> list[WayStep]:
-    """A way by data, cut or not: rather one that passes values on than one that only asks for their shape."""
+    """A way by data, cut or not: rather one that passes values on than one that only asks for their shape.
+
+    Rather one that is rounded than one that is stopped: in `q + stop_gradient(x - q)` nobody means to lose `q`.
+    """
+    without_stops = way_between(it, targets, source, dead_ends=True, shapes=False, stops=False)
+    if any(step.cut is Cause.NON_DIFFERENTIABLE and _rounds(step.value) for step in without_stops):
+        return without_stops
     return way_between(it, targets, source, dead_ends=True, shapes=False) or way_between(
         it, targets, source, dead_ends=True
     )
+
+
+_ROUNDING = frozenset({"round", "rint", "floor", "ceil", "sign", "fake_quant_with_min_max_args"})
+
+
+def _rounds(value: Value) -> bool:
+    return value.label.rpartition(".")[2] in _ROUNDING
 
 
 def _is_shape(value: Value) -> bool:
@@ -310,7 +323,13 @@ def _is_shape(value: Value) -> bool:
 
 
 def way_between(
-    it: Interpreter, targets: Iterable[Value], source: SourceAsked, *, dead_ends: bool, shapes: bool = True
+    it: Interpreter,
+    targets: Iterable[Value],
+    source: SourceAsked,
+    *,
+    dead_ends: bool,
+    shapes: bool = True,
+    stops: bool = True,
 ) -> list[WayStep]:
     """The shortest way by data from the source to a target, in the order of running; empty when there is none."""
     serials = {way.serial for way in alternatives(source.value, 16) or [source.value]}
@@ -340,7 +359,11 @@ def way_between(
         if value.kind is Kind.CONTAINER:
             following += [(each, None) for each in it.items(value).elements]
         if dead_ends:
-            following += [(each, cause) for each, cause in value.dead if shapes or not _is_shape(value)]
+            following += [
+                (each, cause)
+                for each, cause in value.dead
+                if (shapes or not _is_shape(value)) and (stops or cause is not Cause.STOPPED)
+            ]
             reader = parents[value.serial][0]
             following += [(each, None) for each in _assigned(it, value) if reader and each.serial < reader.serial]
         for each, cause in following:

@@ -11,7 +11,7 @@ from gradlint.flow.blame import Blame, Outcome
 from gradlint.flow.cuts import OF_TERMS, feeds_trained_layers
 from gradlint.flow.events import Cut, Moment
 from gradlint.flow.interpreter import Interpreter
-from gradlint.flow.objects import Function
+from gradlint.flow.objects import Function, Variable
 from gradlint.flow.reach import Reach, covers, reach, touches, way_between
 from gradlint.flow.values import Kind, Value
 from gradlint.flow.ways import first_cut, is_reduction, last_outside, making_of, moment_of, summands
@@ -62,10 +62,22 @@ class Terms:
             outside = [outcome for source in sources if (outcome := self._outside(term, source)) is not None]
             if outside:
                 yield outside
-            elif numbers_only and found.is_closed:
+            elif numbers_only and (found.is_closed or self._holds_copies_alone(found)):
                 cut = [outcome for source in self.asked.sources if (outcome := self._cut(term, source)) is not None]
                 if cut and not any(outcome.source.text in told for outcome in cut):
                     yield cut
+
+    def _holds_copies_alone(self, found: Reach) -> bool:
+        """Whether all that could be a source are variables made under the tape, which are trained on their own."""
+        if found.opaque or found.loose or found.symbolic is not None:
+            return False
+        since = self.asked.tapes[-1][0].serial
+        return all(
+            isinstance(self.it.objects.get(member), Variable)
+            and (made := self.it.value_of.get(member)) is not None
+            and made.serial > since
+            for member in found.members
+        )
 
     @staticmethod
     def _is_stopped(term: Value) -> bool:
@@ -116,7 +128,8 @@ class Terms:
         # The last cut: what is done before may well be meant (an action is sampled, and then counted).
         at = max((index for index, step in enumerate(way) if step.cut is not None), default=None)
         cause = way[at].cut if at is not None else None
-        if at is None or cause is None or cause not in OF_TERMS:
+        is_copy = cause is Cause.STATE and at is not None and way[at].value.kind is Kind.VARIABLE
+        if at is None or cause is None or not (cause in OF_TERMS or is_copy):
             return None
         if moment_of(way[at].value, self.asked.tapes[-1][0]) is not Moment.UNDER:
             return None  # last step's number: a schedule, a baseline

@@ -43,6 +43,7 @@ _WHY = {
     Cause.NON_DIFFERENTIABLE: "has no gradient",
     Cause.INTEGER: "makes integers",
     Cause.DISCRETE_SAMPLE: "is a discrete sample",
+    Cause.STATE: "is a new variable, without history",
 }
 
 
@@ -59,9 +60,13 @@ def term_without_flow(starved: TermStarved) -> Finding | None:
             trace=starved.trace,
             variables=tuple(source.name for source in starved.sources),
         )
+    if cut.cause is Cause.STATE:
+        instead = "keep changed weights as tensors: `weight - rate * gradient`"
+    else:
+        instead = instead_of(cut.symbol) or "compute it with differentiable operations, or log it beside the loss"
     return Finding(
         cut.place,
         f"this term of `{starved.target}` moves nothing: `{cut.code}` {_WHY[cut.cause]}",
-        instead=instead_of(cut.symbol) or "compute it with differentiable operations, or log it beside the loss",
+        instead=instead,
         trace=starved.trace,
     )
