@@ -30,6 +30,7 @@ from gradlint.flow.events import (
     VariableRebound,
 )
 from gradlint.flow.model_events import (
+    CopyShared,
     HeadWithoutLoss,
     LambdaCaptured,
     LayerMadeInCall,
@@ -65,6 +66,7 @@ from gradlint.flow.update_events import (
     NeverReset,
     NoneFiltered,
     NumberTraced,
+    ObjectTraced,
     OptimizerRemade,
     OptimizerShared,
     PairsConsumed,
@@ -127,6 +129,7 @@ __all__ = [
     "ClipMisused",
     "ClipSaturated",
     "ConstantInput",
+    "CopyShared",
     "CopyWritten",
     "CustomGradientMisused",
     "Cut",
@@ -171,6 +174,7 @@ __all__ = [
     "NeverReset",
     "NoneFiltered",
     "NumberTraced",
+    "ObjectTraced",
     "OneClass",
     "OneFeatureNormalized",
     "OneTimeStep",

@@ -29,6 +29,7 @@ from gradlint.flow.tracing import (
     forget_fit,
     note_callback_sets,
     note_number_read,
+    note_object_read,
     note_trainable_set,
     note_unknown_trainable_set,
 )
@@ -195,6 +196,8 @@ def instance_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) -
     if own is not None:
         if it.tracing is not None and (own.kind in (Kind.LITERAL, Kind.PLAIN) or own.how is How.JOIN):
             note_number_read(it, (instance.id, name), ast.unparse(node) if isinstance(node, ast.expr) else name, own)
+        elif it.tracing is not None:
+            note_object_read(it, (instance.id, name), ast.unparse(node) if isinstance(node, ast.expr) else name, own)
         if instance.open_self and (name in it.relevance.assigned_outside_init or is_empty(it, own)):
             because = f"`self.{name}` is also set outside `__init__`"
             return it.join([own, it.state_unknown(f"<self{instance.id}.{name}>", because, node)])

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 
 from gradlint.flow.arguments import Arguments, symbol_of
-from gradlint.flow.interpreter import MOST_DEPTH, Exits, Interpreter
+from gradlint.flow.interpreter import MOST_DEPTH, Exits, Interpreter, expecting_errors
 from gradlint.flow.objects import (
     Function,
     Instance,
@@ -16,7 +16,7 @@ from gradlint.flow.objects import (
 )
 from gradlint.flow.scopes import Frame
 from gradlint.flow.sequences import element_of
-from gradlint.flow.tracing import Traced, enter_graph, leave_graph
+from gradlint.flow.tracing import Traced, enter_graph, goes_on_as_before, leave_graph
 from gradlint.flow.values import Kind, Value, is_literal
 
 
@@ -70,7 +70,8 @@ def call_function(
             exits.returns.append((it.evaluate(function.node.body), it.store.capture(level)))
             it.alive = False
         else:
-            it.run_body(function.node.body)
+            with expecting_errors(it, tells=goes_on_as_before(it)):
+                it.run_body(function.node.body)
             if it.alive:
                 none = it.fresh(Kind.LITERAL, node, ref=None)
                 exits.returns.append((none, it.store.capture(level)))
@@ -87,10 +88,6 @@ def call_function(
     it.merge([delta for _, delta in exits.returns])
     if made is not None:
         leave_graph(it, made)
-    if not exits.returns:
-        return it.fresh(Kind.LITERAL, node, ref=None)
-    if frame.names.yields:
-        return it.container("generator", Items(tuple(exits.yields), None, exact=False), node)
     return _joined_returns(it, exits, frame, outer, node)
 
 
@@ -113,6 +110,10 @@ def _not_followed(
 
 def _joined_returns(it: Interpreter, exits: Exits, frame: Frame, outer: Frame, node: ast.AST | None) -> Value:
     """What a function returns, on all of its ways."""
+    if not exits.returns:
+        return it.fresh(Kind.LITERAL, node, ref=None)
+    if frame.names.yields:
+        return it.container("generator", Items(tuple(exits.yields), None, exact=False), node)
     returned = [value for value, _ in exits.returns]
     function = frame.function
     if function is not None and node is function.node:  # strangers call it, and keep what they get

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from gradlint.flow.arguments import Arguments
+from gradlint.flow.copies import note_weights_copied
 from gradlint.flow.instances import method_of, open_part
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.layer_faults import judge_sequence
@@ -228,6 +229,7 @@ def call_keras_method(it: Interpreter, receiver: Value, name: str, arguments: Ar
             mark_built(it, receiver)
             return it.plain(node)
         case "set_weights":
+            note_weights_copied(it, receiver, arguments, node)
             it.write_state(receiver, arguments.every(), node)
             return it.plain(node)
         case "get_layer":

@@ -103,6 +103,17 @@ class WeightNotTrainable(Seen):
 
 
 @dataclass(frozen=True, slots=True)
+class CopyShared(Seen):
+    """A network is given the weights of another one that has the very same layers."""
+
+    target: str
+    online: str
+    is_same: bool
+    """Whether both are one and the same object."""
+    done: ClassVar[str] = "weights copied here"
+
+
+@dataclass(frozen=True, slots=True)
 class PartNotTrained(Seen):
     """A training step leaves a part of the model out, which it uses to compute the loss."""
 

@@ -8,7 +8,7 @@ import builtins
 from gradlint.flow.instances import is_empty
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.scopes import Frame
-from gradlint.flow.tracing import note_number_read
+from gradlint.flow.tracing import note_number_read, note_object_read
 from gradlint.flow.values import How, Kind, Value
 from gradlint.knowledge.exports import exporter
 from gradlint.knowledge.symbols import canonical
@@ -35,6 +35,8 @@ def read_name(it: Interpreter, name: str, node: ast.AST) -> Value:
                     return it.resolve(value)
                 if it.tracing is not None and (value.kind in (Kind.LITERAL, Kind.PLAIN) or value.how is How.JOIN):
                     note_number_read(it, (frame.id, name), name, value)
+                elif it.tracing is not None:
+                    note_object_read(it, (frame.id, name), name, value)
                 return value
             if not frame.is_class:
                 return it.unknown_global(f"{name}@{frame.id}", f"`{name}` is bound on no way that was followed")
@@ -52,6 +54,8 @@ def _read_global(it: Interpreter, name: str, node: ast.AST) -> Value:
             return it.resolve(value)
         if it.tracing is not None and (value.kind in (Kind.LITERAL, Kind.PLAIN) or value.how is How.JOIN):
             note_number_read(it, (it.module.id, name), name, value)
+        elif it.tracing is not None:
+            note_object_read(it, (it.module.id, name), name, value)
         if it.open_code and (name in module.source.relevance.global_statements or is_empty(it, value)):
             because = f"`{name}` may be set or filled from elsewhere"
             return it.join([value, it.state_unknown(_own_name(it, name), because, node)])

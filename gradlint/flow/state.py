@@ -167,6 +167,7 @@ class State:
     training_mode: Value | None = None  # of the layer that is being called, where it was told
     array_writes: dict[int, list[Value]] = field(default_factory=dict)  # by serial: what was written into an array
     numbers_met: dict[int, Numbers | None] = field(default_factory=dict)  # by serial, while one question is answered
+    copies_told: set[tuple[int, int]] = field(default_factory=set)  # networks that are no copies of each other
     hidden: set[int] = field(default_factory=set)  # layers and variables kept where Keras does not look
     called_layers: dict[int, set[ast.AST]] = field(default_factory=dict)
     loss_functions: set[ast.AST] = field(default_factory=set)
@@ -221,6 +222,7 @@ class State:
     sources_run: dict[int, Source] = field(default_factory=dict)
     modules_run: int = 0
     imported_names: dict[tuple[str, str], Value] = field(default_factory=dict)
+    graph_is_stale: bool = False  # what is called now is a graph of objects that have been replaced
     flags: dict[str, Value] = field(default_factory=dict)  # of absl: they belong to the program, not to a module
     bare_yields: dict[ast.AST, frozenset[ast.AST]] = field(default_factory=dict)
     reads_clock: dict[ast.AST, bool] = field(default_factory=dict)  # what `dropped.py` knows of the text

@@ -13,11 +13,11 @@ from functools import partial
 
 from gradlint.flow.arguments import Arguments
 from gradlint.flow.interpreter import Interpreter
-from gradlint.flow.objects import BoundMethod, Function, HeapObject, Instance, Items, Layer
+from gradlint.flow.objects import BoundMethod, Function, HeapObject, Instance, Items, Layer, LibraryObject, Variable
 from gradlint.flow.scopes import Frame
 from gradlint.flow.store import Key
 from gradlint.flow.timing import is_timed
-from gradlint.flow.update_events import Freezing, FreezingIgnored, NumberTraced
+from gradlint.flow.update_events import Freezing, FreezingIgnored, NumberTraced, ObjectTraced
 from gradlint.flow.values import Fill, How, Kind, Value, alternatives, constants, is_bare, lineage, recorded_or_dead
 
 _COUNTS_TRACES = re.compile(r"trac|compil|retrac|call", re.I)
@@ -36,6 +36,7 @@ class Traced:
     # whether what it trains was trainable then, by id
     members: dict[int, bool | None] = field(default_factory=dict)
     numbers: dict[Key, tuple[str, Value]] = field(default_factory=dict)
+    objects: dict[Key, tuple[str, Value]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,7 @@ def enter_graph(
     if not it.expected:
         _note_frozen(it, known, frame.name, node)
         _note_numbers(it, known, frame.name, node)
+        _note_objects(it, known, frame.name, node)
     return None
 
 
@@ -160,6 +162,31 @@ def _note_numbers(it: Interpreter, traced: Traced, name: str, node: ast.AST) -> 
         return
 
 
+def _note_objects(it: Interpreter, traced: Traced, name: str, node: ast.AST) -> None:
+    """The function is called again, and something that its graph uses has been replaced by another of its kind."""
+    for key, (text, before) in traced.objects.items():
+        now = _now(it, key)
+        if now is None or now is before:
+            continue
+        new = [
+            way
+            for way in alternatives(now, 8) or ()
+            if way.kind is before.kind and way.ref is not before.ref and way.serial > traced.serial
+        ]
+        if new:
+            written = max(new, key=lambda each: each.serial).node or node
+            steps, after = (("traced here", traced.node),), (("called again here", node),)
+            it.note(ObjectTraced, written, text, name, certain=False, steps=steps, after=after)
+            it.graph_is_stale = True
+            return
+
+
+def goes_on_as_before(it: Interpreter) -> bool:
+    """Whether the function that is entered is a graph of objects that were replaced: its code does not run again."""
+    stale, it.graph_is_stale = it.graph_is_stale, False
+    return stale
+
+
 def _now(it: Interpreter, key: Key) -> Value | None:
     """What a name, an attribute or an item of a dictionary holds now."""
     if not isinstance(key[1], tuple):
@@ -187,6 +214,23 @@ def note_number_read(it: Interpreter, key: Key, text: str, value: Value) -> None
     )
     if computed or (known and all(isinstance(each, _NUMBERS) for each in known)):
         traced.numbers[key] = (text, value)
+
+
+def note_object_read(it: Interpreter, key: Key, text: str, value: Value) -> None:
+    """A layer, model, variable or optimizer from outside is read while a graph is made."""
+    traced = it.tracing
+    if traced is not None and key[0] < traced.first_id and key not in traced.objects and _is_held_by_graphs(value):
+        traced.objects[key] = (text, value)
+
+
+def _is_held_by_graphs(value: Value) -> bool:
+    if value.kind is Kind.INSTANCE:
+        families: tuple[str, ...] = value.ref.cls.families
+        return any(each.startswith("keras.") or each.endswith(".Module") for each in families)
+    if value.kind is Kind.VARIABLE:
+        return isinstance(value.ref, Variable) and value.ref.exact
+    is_optimizer = isinstance(value.ref, LibraryObject) and value.ref.symbol.startswith("keras.optimizers.")
+    return value.kind is Kind.LAYER or is_optimizer
 
 
 def _is_read(it: Interpreter, name: str) -> bool:

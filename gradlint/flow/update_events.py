@@ -356,6 +356,15 @@ class NumberTraced(Seen):
 
 
 @dataclass(frozen=True, slots=True)
+class ObjectTraced(Seen):
+    """A layer, variable or optimizer that a traced tf.function uses is replaced, and the function goes on with it."""
+
+    name: str
+    function: str
+    done: ClassVar[str] = "made here"
+
+
+@dataclass(frozen=True, slots=True)
 class NoneFiltered(Seen):
     """A variable of a model gets None, and a comprehension keeps that from the optimizer."""
 
