@@ -43,6 +43,7 @@ from gradlint.flow.model_events import (
     VariableUntracked,
     WeightNeverUsed,
     WeightNotTrainable,
+    WeightSnapshot,
 )
 from gradlint.flow.update_events import (
     ChangeUnused,
@@ -223,6 +224,7 @@ __all__ = [
     "VariablesMissing",
     "WeightNeverUsed",
     "WeightNotTrainable",
+    "WeightSnapshot",
     "WholeAssigned",
     "ZeroKernel",
 ]

@@ -24,6 +24,7 @@ from gradlint.flow.objects import (
 from gradlint.flow.optimizers import is_optimizer
 from gradlint.flow.options import is_flags
 from gradlint.flow.sequences import MOST_WAYS, each_way, is_split
+from gradlint.flow.snapshots import note_snapshot
 from gradlint.flow.statistics import note_weight_frozen
 from gradlint.flow.tracing import (
     forget_fit,
@@ -291,6 +292,7 @@ def set_attribute(it: Interpreter, base: Value, name: str, value: Value, node: a
                 if name == "lr" and is_optimizer(way):
                     note_rate(it, way, node, None, "")
                 note_kept(it, way, name, value, node)
+                note_snapshot(it, way, name, value, node)
                 note_callback_sets(it, name, stored, node)
                 it.write_cell(way.ref, name, copy_list(it, way, stored))
             case Kind.MODULE:

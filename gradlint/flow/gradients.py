@@ -17,7 +17,7 @@ from gradlint.flow.cuts import OF_PARTS, OF_PARTS_UPSTREAM
 from gradlint.flow.events import Cut, Rebinding, Source, SourceSort, SourcesStarved, TermStarved
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.members import is_keras_owned
-from gradlint.flow.model_events import HeadWithoutLoss, LayerOutputDropped
+from gradlint.flow.model_events import HeadWithoutLoss, LayerOutputDropped, WeightSnapshot
 from gradlint.flow.notes import Notes, order
 from gradlint.flow.objects import Layer, Variable
 from gradlint.flow.places import Places
@@ -77,8 +77,10 @@ class Gradients:
         dropped = {each.place for each in noted if isinstance(each, ResultDropped | MetricAsLoss)}
         # A dropped result, a metric for a loss, is told as such, not as the cut that it makes.
         self.events = [each for each in self.events if not _is_cut_at(each, dropped) and not self._is_ignoring(each)]
+        starved = {_line(each.cut.place) for each in self.events if isinstance(each, SourcesStarved | TermStarved)}
         for event in noted:
-            if not isinstance(event, events.VariableRebound) or _line(event.place) not in rebound:
+            told = rebound if isinstance(event, events.VariableRebound) else starved
+            if not isinstance(event, events.VariableRebound | WeightSnapshot) or _line(event.place) not in told:
                 self.events.append(event)
 
     def _note_left_out(self, found: list[Outcome]) -> None:

@@ -103,6 +103,15 @@ class WeightNotTrainable(Seen):
 
 
 @dataclass(frozen=True, slots=True)
+class WeightSnapshot(Seen):
+    """A layer keeps a tensor that it computed from a weight when it was built, and uses it in every call."""
+
+    tensor: str
+    weight: str
+    done: ClassVar[str] = "computed here"
+
+
+@dataclass(frozen=True, slots=True)
 class CopyShared(Seen):
     """A network is given the weights of another one that has the very same layers."""
 
