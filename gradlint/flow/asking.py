@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass
 
 from gradlint.flow.arguments import Arguments
+from gradlint.flow.curvature import note_curvature
 from gradlint.flow.events import TapeConsumed
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.lifecycle import note_missing
@@ -79,6 +80,8 @@ def ask(
     target_node = call_arguments[0] if call_arguments else keywords.get("target")
     for each in it.items(sources).elements if sources.kind is Kind.CONTAINER else (sources,):
         note_missing(it, each, node, ast.unparse(sources_node) if sources_node is not None else "the sources")
+    if name == "gradient" and it.gradients_made:
+        note_curvature(it, target, sources, node)
     if name == "gradient" and it.relevance.regularises:
         for each in (sources,) if sources.kind is Kind.VARIABLES else ():
             text = ast.unparse(sources_node) if sources_node is not None else "the model"

@@ -135,6 +135,14 @@ class StraightThroughWrong(Seen):
 
 
 @dataclass(frozen=True, slots=True)
+class CurvatureAsked(Seen):
+    """The second derivative of a network that is linear in pieces is asked for, with respect to its input."""
+
+    source: str
+    done: ClassVar[str] = "second derivative asked here"
+
+
+@dataclass(frozen=True, slots=True)
 class LossNotScaled(Seen):
     """Gradients of float16 are asked for a loss that is not scaled."""
 
