@@ -82,6 +82,10 @@ def forget_graphs(it: Interpreter, function: Value) -> None:
 
 def leave_graph(it: Interpreter, made: Traced) -> None:
     """The graph is made: what its own code changed meanwhile is not changed from outside."""
+    for key, (text, before) in list(made.objects.items()):
+        now = _now(it, key)
+        if now is not None and now is not before:
+            made.objects[key] = text, now
     for key, (_, before) in list(made.numbers.items()):
         now = _now(it, key)
         if now is before:
@@ -171,7 +175,10 @@ def _note_objects(it: Interpreter, traced: Traced, name: str, node: ast.AST) -> 
         new = [
             way
             for way in alternatives(now, 8) or ()
-            if way.kind is before.kind and way.ref is not before.ref and way.serial > traced.serial
+            if way.kind is before.kind
+            and way.ref is not before.ref
+            and way.serial > traced.serial
+            and not _is_made_while_traced(way)
         ]
         if new:
             written = max(new, key=lambda each: each.serial).node or node
@@ -179,6 +186,12 @@ def _note_objects(it: Interpreter, traced: Traced, name: str, node: ast.AST) -> 
             it.note(ObjectTraced, written, text, name, certain=False, steps=steps, after=after)
             it.graph_is_stale = True
             return
+
+
+def _is_made_while_traced(value: Value) -> bool:
+    """Whether a graph, or the `build` that its first call runs, makes the object: it is not replaced from outside."""
+    frames = value.frame.callers() if value.frame is not None else []
+    return any(each.graph or (each.function is not None and each.function.name == "build") for each in frames)
 
 
 def goes_on_as_before(it: Interpreter) -> bool:
