@@ -30,7 +30,15 @@ from gradlint.gate import passes_gate
 from gradlint.own_rules import load_rule_files, rule_files, rules_under
 from gradlint.process_wide import without_garbage_collection
 from gradlint.rule import Finding, Place, Rule, Step, kept_while_rules_stay
-from gradlint.run_rules import internal_error, rule_failed, stamped, syntax_error, too_deep, unreadable
+from gradlint.run_rules import (
+    ALWAYS_SELECTED,
+    internal_error,
+    rule_failed,
+    stamped,
+    syntax_error,
+    too_deep,
+    unreadable,
+)
 from gradlint.suppress import Suppressions, joined, may_hold_suppressions, read_suppressions
 
 #: A range of more rows than this is shown by its first and last ones.
@@ -52,6 +60,8 @@ class Judged:
     """The comments of this file, and of the others that findings stand in."""
     parsed: bool = False
     """False when the file stopped at the gate or could not be read."""
+    in_part: bool = False
+    """Whether anything kept it, or a part of it, from being judged: a fault in the file, in gradlint or in a rule."""
 
 
 def project_for(settings: Settings) -> Project:
@@ -119,6 +129,7 @@ def _together(filename: str, parts: Sequence[Judged]) -> Judged:
         {key: scope for part in parts for key, scope in part.scopes.items()},
         {name: joined(each, name) for name, each in comments.items()},
         any(part.parsed for part in parts),
+        any(part.in_part for part in parts),
     )
 
 
@@ -168,7 +179,9 @@ def _judge(file: InputFile, settings: Settings, project: Project, broken: Sequen
         findings = _distinct([finding for finding in found if finding.code in selected])
         decisions = tuple(files.decision(each) for each in flow.decisions)
         rows, scopes = files.excerpts(findings), files.scopes(findings)
-        return Judged(file.filename, findings, decisions, rows, scopes, files.suppressions(findings), True)
+        in_part = any(finding.code in ALWAYS_SELECTED for finding in found)
+        comments = files.suppressions(findings)
+        return Judged(file.filename, findings, decisions, rows, scopes, comments, parsed=True, in_part=in_part)
 
 
 def _refused(file: InputFile, complaint: Finding, selected: frozenset[str]) -> Judged:
@@ -177,7 +190,7 @@ def _refused(file: InputFile, complaint: Finding, selected: frozenset[str]) -> J
     rows = {(name, *at): line for at, line in excerpts_of(file, [complaint.place]).items()}
     comments = comments_of(file)
     found = (complaint,) if complaint.code in selected else ()
-    return Judged(name, found, (), rows, suppressions={name: comments} if comments is not None else {})
+    return Judged(name, found, (), rows, suppressions={name: comments} if comments is not None else {}, in_part=True)
 
 
 def _parsed(file: InputFile, project: Project) -> tuple[Finding | None, Source | None]:

@@ -263,7 +263,8 @@ def _judge_alone(file: str, groups: _Groups) -> Judged:
         try:
             return pool.submit(_judge_chunk, [file], groups.with_files([file]), _name_run()).result()[0]
         except BrokenProcessPool as error:
-            return Judged(file, (internal_error("the process that judged this file", error, file),))
+            failed = internal_error("the process that judged this file", error, file)
+            return Judged(file, (failed,), in_part=True)
 
 
 def _end_on_interrupt() -> None:

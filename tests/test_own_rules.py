@@ -192,6 +192,13 @@ def test_an_event_of_a_fault_brings_verdict_cause_and_variables(run: Run) -> Non
     assert finding.variables == ("w",)
 
 
+def test_of_a_rule_that_fails_no_comment_is_called_unused_and_none_hides_it(project: Run) -> None:
+    project.write("tools/acme.py", RULE[: RULE.index("    return")] + "    raise ValueError\n")
+    project.write("train.py", f"{CLEAN}x = 1  # gradlint: ignore[ACME001]\n".replace("as tf\n", "as tf  # noqa\n"))
+
+    assert places(project("check", "train.py", "--output-format", "json")) == [("train.py", 1, "GL009")]
+
+
 @pytest.mark.parametrize(
     ("body", "words"),
     [
