@@ -101,10 +101,9 @@ class Excludes:
         return self._made[id(settings)][1]
 
     def has(self, path: str, *, is_folder: bool) -> bool:
-        """Whether a walk from the working folder, or from the root of the settings, would pass the path over."""
+        """Whether a walk over the whole project would pass the path over, wherever the run was started."""
         absolute = os.path.abspath(path)
-        tops = (os.getcwd(), os.path.abspath(self._settings.for_file(absolute).root))
-        top = next((each for each in tops if absolute.startswith(os.path.join(each, ""))), os.path.dirname(absolute))
+        top = self._top_above(absolute)
         parts = os.path.relpath(absolute, top).split(os.sep)
         for length, name in enumerate(parts, 1):
             folder = os.path.join(top, *parts[: length - 1])
@@ -113,6 +112,22 @@ class Excludes:
             if within.leaves_out(name, os.path.join(folder, name), is_folder=is_folder or not is_last):
                 return True
         return False
+
+    def _top_above(self, path: str) -> str:
+        """The root of the settings around a path: the outermost, for those further out say what is passed over, too.
+
+        Settings around a repository are those of somebody else, and its own folder may have any name.
+        """
+        top, folder = "", os.path.dirname(path)
+        while True:
+            root = os.path.abspath(self._settings.for_folder(folder).root)
+            if not os.path.join(folder, "").startswith(
+                os.path.join(root, "")
+            ):  # no file above: as for the working folder
+                return top or os.path.dirname(path)
+            top, folder = root, os.path.dirname(root)
+            if folder == root or os.path.exists(os.path.join(root, ".git")):
+                return top
 
 
 def _why_missing(path: str, error: Exception) -> str:
