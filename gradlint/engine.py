@@ -64,14 +64,16 @@ class Judged:
     """Whether anything kept it, or a part of it, from being judged: a fault in the file, in gradlint or in a rule."""
 
 
-def project_for(settings: Settings) -> Project:
+def project_for(settings: Settings, unsaved: Mapping[str, bytes] | None = None) -> Project:
     """The project of a run under these settings, nothing of it read yet; rules that they name by file are known then.
+
+    `unsaved` holds what takes the place of the contents of some files, by absolute path.
 
     Raises:
         RunError: such a rule cannot be loaded.
     """
     load_rule_files(rule_files(settings))
-    return Project.found_by(ModuleFinder(str(settings.root), settings.src))
+    return Project.found_by(ModuleFinder(str(settings.root), settings.src), unsaved)
 
 
 def judge_file(path: str | Path, settings: Settings, project: Project) -> Judged:

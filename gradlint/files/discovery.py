@@ -121,9 +121,7 @@ class Excludes:
         top, folder = "", os.path.dirname(path)
         while True:
             root = os.path.abspath(self._settings.for_folder(folder).root)
-            if not os.path.join(folder, "").startswith(
-                os.path.join(root, "")
-            ):  # no file above: as for the working folder
+            if not f"{folder}{os.sep}".startswith(os.path.join(root, "")):  # those of the working folder
                 return top or os.path.dirname(path)
             top, folder = root, os.path.dirname(root)
             if folder == root or os.path.exists(os.path.join(root, ".git")):
