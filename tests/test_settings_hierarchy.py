@@ -287,6 +287,18 @@ def test_rules_about_files_and_comments_have_severities_too(run: Run) -> None:
     assert result.exit_code == 0
 
 
+@pytest.mark.parametrize("name", ["gradlint.toml", ".gradlint.toml"])
+def test_settings_behind_a_broken_link_end_the_run(run: Run, name: str) -> None:
+    (run.folder / name).symlink_to("nowhere.toml")
+    (run.folder / "pyproject.toml").symlink_to("nowhere.toml")  # may be about anything
+    run.write("inner/a.py", CLEAN)
+
+    assert failed(run("check")) == f"{name}: broken symbolic link"
+
+    (run.folder / name).unlink()
+    assert run("check").exit_code == 0
+
+
 @pytest.mark.parametrize("word", ["ALL", "GL", "GL0"])
 def test_a_file_that_cannot_be_judged_is_no_hint_unless_its_rule_is_named(run: Run, word: str) -> None:
     run.write("gradlint.toml", f'[severity]\n{word} = "info"\n')
