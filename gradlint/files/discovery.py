@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gradlint.files.documents import SUFFIXES as DOCUMENT_SUFFIXES
+from gradlint.files.gitignore import is_repository, of_folder, of_repository
 from gradlint.files.patterns import Patterns, compiled, verdict_of
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ class Excludes:
             if not f"{folder}{os.sep}".startswith(os.path.join(root, "")):  # those of the working folder
                 return top or os.path.dirname(path)
             top, folder = root, os.path.dirname(root)
-            if folder == root or os.path.exists(os.path.join(root, ".git")):
+            if folder == root or is_repository(root):
                 return top
 
 
@@ -153,8 +154,10 @@ class _Walk:
                 self.unreadable.append(Unusable(folder, _why_missing(folder, error)))
                 continue
             within = self.excludes.of_folder(folder)
+            if any(entry.name == ".git" for entry in listed):
+                ignores = (*ignores, *of_repository(os.path.abspath(folder)))
             if any(entry.name == ".gitignore" for entry in listed):
-                ignores = (*ignores, Patterns.of_gitignore(os.path.abspath(folder)))
+                ignores = (*ignores, of_folder(os.path.abspath(folder)))
             for entry in listed:
                 path = entry.name if folder == "." else os.path.join(folder, entry.name)
                 is_folder = entry.is_dir(follow_symlinks=False)
@@ -179,19 +182,20 @@ def _is_script(entry: os.DirEntry[str], suffixes: tuple[str, ...]) -> bool:
 
 
 def _gitignores_above(top: str) -> tuple[Patterns, ...]:
-    """The `.gitignore` files from the root of the repository down to the folder above `top`.
+    """What git passes over by the repository around `top`, and the `.gitignore` files down to the folder above it.
 
     None when they ignore `top` itself: who names an ignored folder wants it judged.
     """
     above: list[str] = []
     folder = top
-    while not os.path.exists(os.path.join(folder, ".git")):
+    while not is_repository(folder):
         parent = os.path.dirname(folder)
         if parent == folder:
             return ()  # no repository around: only the files inside `top` speak
         above.append(parent)
         folder = parent
-    ignores = tuple(
-        Patterns.of_gitignore(each) for each in reversed(above) if os.path.isfile(os.path.join(each, ".gitignore"))
-    )
+    if not above:
+        return ()  # `top` is the root: the walk sees to it
+    files = (of_folder(each) for each in reversed(above) if os.path.isfile(os.path.join(each, ".gitignore")))
+    ignores = (*of_repository(folder), *files)
     return () if verdict_of(ignores, top, is_folder=True) else ignores

@@ -123,9 +123,10 @@ class Settings:
         (),
         Patterns(),
         "Files and folders to pass over: patterns as in `.gitignore`, seen from the folder of the file. Hidden "
-        "folders, `__pycache__`, `build`, `dist`, `node_modules`, `site-packages`, `venv` and what git ignores are "
-        "passed over anyway; `!build/` brings a folder back. A path that is named on the command line is judged all "
-        "the same, unless `--force-exclude` is given; then names count from the root of the project on.",
+        "folders, `__pycache__`, `build`, `dist`, `node_modules`, `site-packages`, `venv` and what git ignores (by "
+        "`.gitignore`, `.git/info/exclude` and `core.excludesFile`) are passed over anyway; `!build/` brings a folder "
+        "back. A path that is named on the command line is judged all the same, unless `--force-exclude` is given; "
+        "then names count from the root of the project on.",
         'exclude = ["legacy/", "*_pb2.py"]',
     )
     extend_exclude: tuple[Pattern, ...] = _is(
