@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -28,7 +29,7 @@ from gradlint.flow.sources import ROWS, Source
 from gradlint.flow_report import GradientDecision
 from gradlint.gate import passes_gate
 from gradlint.own_rules import load_rule_files, rule_files, rules_under
-from gradlint.process_wide import without_garbage_collection
+from gradlint.process_wide import with_prints_on_standard_error, without_garbage_collection
 from gradlint.rule import Finding, Place, Rule, Step, kept_while_rules_stay
 from gradlint.run_rules import (
     ALWAYS_SELECTED,
@@ -303,7 +304,8 @@ def _apply_rules(flow: FlowResult, filename: str, selected: frozenset[str], own:
         for rule in takers.get(type(event), ()):
             assert rule.decide is not None
             try:
-                finding = rule.decide(event)
+                with with_prints_on_standard_error if rule.is_own else nullcontext():
+                    finding = rule.decide(event)
                 if finding is not None:
                     finding = stamped(rule, _explained(finding, event), filename)
             except (Exception, SystemExit) as error:
