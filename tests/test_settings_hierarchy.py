@@ -466,14 +466,18 @@ def test_excludes_reach_named_paths_when_they_are_forced(run: Run) -> None:
     assert run("check", "--force-exclude", "old").stderr == "gradlint: no Python files in old\n"
 
 
-def test_forced_excludes_do_not_depend_on_the_working_folder(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("is_repository", [True, False])
+def test_forced_excludes_do_not_depend_on_the_working_folder(
+    run: Run, monkeypatch: pytest.MonkeyPatch, is_repository: bool
+) -> None:
     run.write("build/project/gradlint.toml", 'exclude = ["old/"]\n')
     run.write("build/project/inner/gradlint.toml", "")
     for name in ("inner/a.py", "inner/old/b.py", "build/c.py"):
         run.write(f"build/project/{name}", FAULTY)
     project = run.folder / "build" / "project"
-    (project / ".git").mkdir()
-    run.write("gradlint.toml", 'exclude = ["*.py"]\n')  # of another project, around this one
+    if is_repository:
+        (project / ".git").mkdir()
+        run.write("gradlint.toml", 'exclude = ["*.py"]\n')  # of another project, around this one
 
     for folder in (run.folder, project, project / "build", project / "inner" / "old"):
         monkeypatch.chdir(folder)

@@ -121,8 +121,10 @@ class Excludes:
         """
         top, folder = "", os.path.dirname(path)
         while True:
-            root = os.path.abspath(self._settings.for_folder(folder).root)
-            if not f"{folder}{os.sep}".startswith(os.path.join(root, "")):  # those of the working folder
+            settings = self._settings.for_folder(folder)
+            root = os.path.abspath(settings.root)
+            # Without a file above, settings are those of the working folder, whichever that is.
+            if not f"{folder}{os.sep}".startswith(os.path.join(root, "")) or (top and not settings.files):
                 return top or os.path.dirname(path)
             top, folder = root, os.path.dirname(root)
             if folder == root or is_repository(root):
