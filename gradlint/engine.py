@@ -211,10 +211,13 @@ class _Files:
             ValueError: there is no such place.
         """
         for place in (finding.place, *(step.place for step in finding.trace)):
+            begin, end = (place.row, place.column), (place.end_row, place.end_column)
+            if min(*begin, *end) < 1 or end < begin:
+                raise ValueError("place: rows and columns count from 1, and no place ends before it begins")
             file = self._inputs.get(self._names.get(place.file, ""))
             numbers = {cell.number for cell in file.cells} or {0} if file is not None else ()
             if file is None or place.cell not in numbers or place.end_row > len(file.rows(place.cell)):
-                raise ValueError(f"no place in the file: row {place.row}, column {place.column}")
+                raise ValueError(f"place: not in the file: row {place.row}, column {place.column}")
 
     def placed(self, finding: Finding) -> Finding:
         """The finding with the name of its file, and of those of its steps."""

@@ -227,8 +227,6 @@ def _place(place: object, field: str) -> Place:
     numbers = (place.row, place.column, place.end_row, place.end_column, place.cell, place.file)
     if any(type(each) is not int for each in numbers):
         raise TypeError(f"{field}: a Place holds integers")
-    if min(numbers[:4]) < 1 or min(numbers[4:]) < 0 or (place.end_row, place.end_column) < (place.row, place.column):
-        raise ValueError(f"{field}: rows and columns count from 1, and a Place does not end before it begins")
     return Place(*numbers)
 
 

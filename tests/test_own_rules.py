@@ -216,9 +216,15 @@ def test_an_event_of_a_fault_brings_verdict_cause_and_variables(run: Run) -> Non
         ("return Finding(type(decision.place)(3, 1, 1, 1), 'f')", "ValueError: place: rows and columns count from 1"),
         ("return Finding(type(decision.place)(0, 0, 0, 0), 'f')", "ValueError: place: rows and columns count from 1"),
         ("return Finding(type(decision.place)(1, 1, 1, '2'), 'f')", "TypeError: place: a Place holds integers"),
-        ("return Finding(type(decision.place)(99, 1, 99, 2), 'f')", "ValueError: no place in the file: row 99, column"),
-        ("return Finding(type(decision.place)(3, 1, 3, 2, 7), 'f')", "ValueError: no place in the file: row 3, col"),
-        ("return Finding(type(decision.place)(3, 1, 3, 2, 0, 9), 'f')", "ValueError: no place in the file: row 3, col"),
+        (
+            "return Finding(type(decision.place)(99, 1, 99, 2), 'f')",
+            "ValueError: place: not in the file: row 99, column",
+        ),
+        ("return Finding(type(decision.place)(3, 1, 3, 2, 7), 'f')", "ValueError: place: not in the file: row 3"),
+        (
+            "return Finding(type(decision.place)(3, 1, 3, 2, 0, 9), 'f')",
+            "ValueError: place: not in the file: row 3, col",
+        ),
     ],
 )
 def test_a_rule_that_fails_is_a_finding_and_the_run_goes_on(project: Run, body: str, words: str) -> None:
@@ -244,6 +250,21 @@ def test_a_finding_of_lists_and_of_texts_of_a_class_of_the_rule_is_told_by_every
     result = project("check", "train.py", "other.py", "--jobs", "2", "--output-format", "json")
 
     assert [(each["message"], each["variables"]) for each in result.findings] == [("found", ["w"])] * 2
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_what_a_rule_prints_is_no_part_of_a_report(project: Run, jobs: str) -> None:
+    project.write("tools/acme.py", RULE.replace("    return", "    print('asked')\n    return") + "print('loaded')\n")
+    project.write("other.py", CLEAN)
+
+    done = run_process(
+        "check", "train.py", "other.py", "--jobs", jobs, "--output-format", "json", folder=project.folder
+    )
+
+    assert codes(done.stdout) == ["ACME001", "ACME001"]
+    assert {"asked", "loaded"} == set(done.stderr.splitlines())
+    listed = run_process("rule", "ACME001", "--output-format", "json", folder=project.folder)
+    assert codes(listed.stdout) == ["ACME001"]
 
 
 BROKEN_FILES = {

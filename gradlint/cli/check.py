@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import redirect_stdout
 from typing import TYPE_CHECKING
 
 import click
@@ -123,5 +124,6 @@ def _results(found: JudgedFiles, settings: SettingsByFile, jobs: int | None) -> 
     name = found.standard_input
     standard_input = (sys.stdin.buffer.read(), name) if name is not None else None
     freeze_what_stays()
-    with Progress(len(found.files)) as progress:
+    # What a rule of one's own prints must not mix with a report.
+    with Progress(len(found.files)) as progress, redirect_stdout(sys.stderr):
         return check_found(found.discovered, settings, jobs, progress.advance, standard_input)
