@@ -424,6 +424,7 @@ def test_a_broken_package_is_named_in_one_line(run: Run, tmp_path: Path, text: s
     assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
     assert result.stderr.startswith("gradlint: acme-gradlint 2.1: ")
     assert message in result.stderr
+    assert run_process("check", "--select", "GL1", folder=run.folder, PYTHONPATH=path).stderr == result.stderr
 
 
 def test_a_module_that_an_entry_point_names_in_vain_is_told(run: Run, tmp_path: Path) -> None:

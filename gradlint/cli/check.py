@@ -13,6 +13,7 @@ from gradlint.cli.add_ignore import add_ignore_options, check_options, write_ign
 from gradlint.cli.completion import complete_files
 from gradlint.cli.output import checkout_folder, chosen_outputs, is_summarised, output_options, write_reports
 from gradlint.cli.settings_options import settings_options
+from gradlint.errors import RunError
 
 if TYPE_CHECKING:
     from gradlint.cli.judged_files import JudgedFiles
@@ -72,6 +73,8 @@ def check(
     from gradlint.rule import Severity
     from gradlint.text import printable
 
+    if show_files and show_settings:
+        raise RunError("--show-files: not together with --show-settings")
     paths = paths or (".",)
     why = check_options(paths, add_ignore=add_ignore, reason=reason)
     settings = Hierarchy(choices)
@@ -82,6 +85,7 @@ def check(
     found = judged_files.files_of_run(
         paths, settings, force_exclude=force_exclude, stdin_filename=stdin_filename or "-"
     )
+    settings.check_words()
     status = 2 if found.missing else 0
     if show_files or show_settings:
         if show_files:
@@ -98,7 +102,8 @@ def check(
         results, is_complete = write_ignores(results, why)
         status = status if is_complete else 2
     if not results and not found.missing:
-        click.echo(f"gradlint: no Python files in {', '.join(map(printable, paths))}", err=True)
+        excluded = " that are not excluded" if found.discovered.excluded else ""
+        click.echo(f"gradlint: no Python files in {', '.join(map(printable, paths))}{excluded}", err=True)
     if accepted and not is_summarised(outputs):
         click.echo(f"gradlint: {not_shown(accepted)}", err=True)
     level = Severity(fail_level) if fail_level else of_run.fail_level

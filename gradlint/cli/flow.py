@@ -45,7 +45,9 @@ def flow(file: str, output_format: str, choices: Choices) -> None:
         raise RunError(f"{printable(path)}: no such file")
     if os.path.isdir(path):
         raise RunError(f"{printable(path)}: is a folder; `gradlint flow` takes one file")
-    settings = Hierarchy(choices).for_file(path)
+    hierarchy = Hierarchy(choices)
+    settings = hierarchy.for_file(path)
+    hierarchy.check_words()
     with redirect_stdout(sys.stderr):  # for what a rule of one's own prints
         result = check_file(path, settings)
     for finding in result.findings:
