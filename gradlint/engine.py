@@ -177,7 +177,7 @@ def _judge(file: InputFile, settings: Settings, project: Project, broken: Sequen
         except Exception as error:
             flow, complaint = FlowResult(), internal_error("the flow analysis", error, file.filename)
         files = _Files(file, source, flow.sources)
-        found = [files.placed(finding) for finding in _apply_rules(flow, file.filename, selected, rule_files(settings))]
+        found = list(_apply_rules(flow, files, file.filename, selected, rule_files(settings)))
         found += [*broken, complaint] if complaint is not None else broken
         findings = _distinct([finding for finding in found if finding.code in selected])
         decisions = tuple(files.decision(each) for each in flow.decisions)
@@ -219,6 +219,21 @@ class _Files:
         self._trees = {self._names[number]: each.tree for number, each in others.items()}
         self._trees[entry.filename] = source.tree
         self._entry = entry
+
+    def check(self, finding: Finding) -> None:
+        """Look at the places of a finding: a rule of one's own may have made them up.
+
+        Raises:
+            ValueError: there is no such place.
+        """
+        for place in (finding.place, *(step.place for step in finding.trace)):
+            begin, end = (place.row, place.column), (place.end_row, place.end_column)
+            if min(*begin, *end) < 1 or end < begin:
+                raise ValueError("place: rows and columns count from 1, and no place ends before it begins")
+            file = self._inputs.get(self._names.get(place.file, ""))
+            numbers = {cell.number for cell in file.cells} or {0} if file is not None else ()
+            if file is None or place.cell not in numbers or place.end_row > len(file.rows(place.cell)):
+                raise ValueError(f"place: not in the file: row {place.row}, column {place.column}")
 
     def placed(self, finding: Finding) -> Finding:
         """The finding with the name of its file, and of those of its steps."""
@@ -297,7 +312,9 @@ def _shown(filename: str, *, absolute: bool) -> str:
     return os.path.relpath(path) if inside and not absolute else path
 
 
-def _apply_rules(flow: FlowResult, filename: str, selected: frozenset[str], own: tuple[str, ...]) -> Iterator[Finding]:
+def _apply_rules(
+    flow: FlowResult, files: _Files, filename: str, selected: frozenset[str], own: tuple[str, ...]
+) -> Iterator[Finding]:
     takers = _rules_by_event(selected, own)
     events: Sequence[object] = [*flow.events, *flow.decisions] if GradientDecision in takers else flow.events
     for event in events:
@@ -307,7 +324,10 @@ def _apply_rules(flow: FlowResult, filename: str, selected: frozenset[str], own:
                 with with_prints_on_standard_error if rule.is_own else nullcontext():
                     finding = rule.decide(event)
                 if finding is not None:
-                    finding = stamped(rule, _explained(finding, event), filename)
+                    finding = stamped(rule, finding, filename)
+                    if rule.is_own:
+                        files.check(finding)
+                    finding = files.placed(_explained(finding, event))
             except (Exception, SystemExit) as error:
                 finding = rule_failed(rule, error, filename)
             if finding is not None:

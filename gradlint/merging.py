@@ -19,6 +19,7 @@ from gradlint.engine import Judged, judge_bytes, judge_file, project_for
 from gradlint.fingerprints import with_fingerprints
 from gradlint.flow.project import Project
 from gradlint.flow_report import GradientDecision
+from gradlint.own_rules import rule_files, rules_under
 from gradlint.rule import Finding, Severity, Step
 from gradlint.suppress import Suppressions, apply_suppressions, is_silenced
 
@@ -96,7 +97,7 @@ class _Merging:
         if comments is not None:
             findings = apply_suppressions(
                 findings,
-                replace(comments, filename=judged.filename),
+                replace(comments, filename=judged.filename).under(rules_under(rule_files(settings))),
                 settings.selected_in(judged.filename),
                 self._elsewhere.get(judged.filename, ()),
                 partial(self._are_findings_missing, judged.filename),

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from gradlint.observed_rules import OBSERVED
-from gradlint.rule import Finding, Place
+from gradlint.rule import Finding, Place, Rule
 from gradlint.run_rules import (
     ALWAYS_SELECTED,
     INVALID_SUPPRESSION,
@@ -84,6 +84,16 @@ class Suppressions:
     skip_file: bool = False
     entries: tuple[Suppression, ...] = ()
     invalid: tuple[Finding, ...] = ()
+
+    def under(self, rules: Sequence[Rule]) -> Suppressions:
+        """These where only some rules hold: comments may name one that other files have."""
+        codes = {rule.code for rule in rules}
+        foreign = tuple(each for each in self.entries if not each.is_noqa and each.code not in codes)
+        if not foreign:
+            return self
+        told = (invalid_suppression(no_such_rule(each.word, rules), each.place, self.filename) for each in foreign)
+        entries = tuple(each for each in self.entries if each not in foreign)
+        return replace(self, entries=entries, invalid=(*self.invalid, *told))
 
 
 def may_hold_suppressions(text: str) -> bool:

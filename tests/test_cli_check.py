@@ -359,3 +359,8 @@ def test_help_names_every_option(run: Run) -> None:
         assert option in text
     assert "--statistics" in text
     assert "--stdin-filename" in text
+
+
+def test_names_in_complaints_are_told_on_one_line(run: Run) -> None:
+    assert run("check", "--output", "bo\ngus").stderr.startswith('gradlint: --output: no format "bo\\ngus" (there are ')
+    assert run("check", "").stderr == 'gradlint: "": no such file\n'

@@ -286,3 +286,47 @@ def test_the_examples_are_fixtures_of_gradlint() -> None:
     programs = [program for example in examples().values() for program in (example.faulty, example.look_alike)]
 
     assert [program for program in programs if bare(program) not in fixtures] == []  # run tools/choose_rule_examples.py
+
+
+def test_a_code_whose_programs_are_there_already_is_taken(rule_file: Run) -> None:
+    rule_file.write("pyproject.toml", "")
+
+    result = rule_file("new-rule", "ACME001", "other-models", "--path", "tools")
+
+    assert (result.exit_code, result.stderr) == (2, "gradlint: tools/fixtures/ACME001: is there already\n")
+    assert not (rule_file.folder / "tools/other_models.py").exists()
+
+
+def test_a_rule_is_tested_once_however_it_is_named(rule_file: Run) -> None:
+    rule_file.write("pyproject.toml", "")
+    file = "tools/no_hidden_models.py"
+
+    assert rule_file("test-rule", "ACME001", file, "no-hidden-models", file).stdout == PASSED
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("def (\n", "1: is no Python: invalid syntax"), (b"x = '\xff'\n", " cannot be read: byte 0xff is not UTF-8")],
+)
+def test_a_look_alike_that_is_no_python_is_a_fault_whatever_it_names(
+    rule_file: Run, text: str | bytes, message: str
+) -> None:
+    rule_file.write(LOOK_ALIKE, text)
+
+    result = rule_file("test-rule", "ACME001")
+
+    assert (result.exit_code, result.stdout.splitlines()[0]) == (1, f"{LOOK_ALIKE}:{message}")
+
+
+def test_expectations_are_comments_and_not_what_a_string_holds(rule_file: Run) -> None:
+    program = (rule_file.folder / LOOK_ALIKE).read_text()
+    rule_file.write(LOOK_ALIKE, f'{program}NOTE = """\nx  # expect: ACME001\n"""\n')
+
+    assert rule_file("test-rule", "ACME001").stdout == PASSED
+
+
+def test_rules_behind_one_that_has_no_fixtures_are_tested_all_the_same(rule_file: Run) -> None:
+    result = rule_file("test-rule", "GL001", "ACME001")
+
+    assert (result.exit_code, result.stdout) == (2, PASSED)
+    assert result.stderr == "gradlint: GL001: has no fixtures; it is no rule about the code of a program\n"

@@ -241,3 +241,12 @@ def test_formats_complete_in_a_shell(run: Run, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("COMP_CWORD", "3")
 
     assert run().stdout.split() == ["plain,json", "plain,json-lines", "plain,junit"]
+
+
+def test_the_environment_has_no_say_where_outputs_are_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run.write("a.py", FAULTY)
+    monkeypatch.setenv("GRADLINT_OUTPUT_FORMAT", "bogus")
+
+    assert run("check", "--output", "concise").exit_code == 1
+    assert run("check", "--output-format", "concise").exit_code == 1
+    assert (run("check").exit_code, "GRADLINT_OUTPUT_FORMAT" in run("check").stderr) == (2, True)

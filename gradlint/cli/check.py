@@ -77,6 +77,8 @@ def check(
     from gradlint.rule import Severity
     from gradlint.text import printable
 
+    if show_files and show_settings:
+        raise RunError("--show-files: not together with --show-settings")
     paths = paths or ((".",) if stdin_filename is None else ("-",))
     if stdin_filename is not None and "-" not in paths:
         raise RunError("--stdin-filename: names standard input, `-`, which is not among the paths")
@@ -89,6 +91,7 @@ def check(
     found = judged_files.files_of_run(
         paths, settings, force_exclude=force_exclude, stdin_filename=stdin_filename or "-"
     )
+    settings.check_words()
     status = 2 if found.missing else 0
     if show_files or show_settings:
         if show_files:
@@ -105,7 +108,8 @@ def check(
         results, is_complete = write_ignores(results, why)
         status = status if is_complete else 2
     if not results and not found.missing:
-        click.echo(f"gradlint: no Python files in {', '.join(map(printable, paths))}", err=True)
+        excluded = " that are not excluded" if found.discovered.excluded else ""
+        click.echo(f"gradlint: no Python files in {', '.join(map(printable, paths))}{excluded}", err=True)
     if accepted and not is_summarised(outputs):
         click.echo(f"gradlint: {not_shown(accepted)}", err=True)
     level = Severity(fail_level) if fail_level else of_run.fail_level

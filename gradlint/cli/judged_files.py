@@ -11,7 +11,7 @@ import click
 from gradlint.config import Hierarchy, SettingsByFile
 from gradlint.files.discovery import Discovered, Excludes, Unusable, discover
 from gradlint.settings.shown import as_toml
-from gradlint.text import printable
+from gradlint.text import printable, shown_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def files_of_run(
     """
     found = discover([path for path in paths if path != "-"], settings, force_exclude=force_exclude)
     for unusable in found.missing:
-        click.echo(f"gradlint: {printable(unusable.path)}: {unusable.reason}", err=True)
+        click.echo(f"gradlint: {shown_path(unusable.path)}: {unusable.reason}", err=True)
     standard_input = stdin_filename if "-" in paths else None
     if standard_input not in (None, "-") and force_exclude and Excludes(settings).has(stdin_filename, is_folder=False):
         standard_input = None

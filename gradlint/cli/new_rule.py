@@ -99,7 +99,7 @@ def _check(code: str, name: str) -> None:
 def _write(rule: NewRule, folder: Path) -> list[str]:
     """Write all files or none."""
     texts = {folder / path: text for path, text in rule.texts().items()}
-    for path in texts:
+    for path in (*texts, folder / rule.fixtures):
         if path.exists():
             raise RunError(f"{path}: is there already")
     made: list[Path] = []

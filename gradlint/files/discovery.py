@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gradlint.files.documents import SUFFIXES as DOCUMENT_SUFFIXES
@@ -41,6 +41,8 @@ class Discovered:
     files: tuple[str, ...]
     missing: tuple[Unusable, ...]
     unreadable: tuple[Unusable, ...]
+    excluded: bool = False
+    """Whether anything was passed over because the settings say so."""
 
 
 def discover(paths: Sequence[str], settings: SettingsByFile, *, force_exclude: bool = False) -> Discovered:
@@ -58,13 +60,14 @@ def discover(paths: Sequence[str], settings: SettingsByFile, *, force_exclude: b
             continue
         is_folder = stat.S_ISDIR(mode)
         if force_exclude and excludes.has(path, is_folder=is_folder):
+            excludes.met = True
             continue
         if not is_folder:
             files.setdefault(os.path.abspath(path), os.path.normpath(path))
             continue
         for found in _Walk(excludes, unreadable).files_under(os.path.normpath(path)):
             files.setdefault(os.path.abspath(found), found)
-    return Discovered(tuple(sorted(files.values())), tuple(missing), tuple(unreadable))
+    return Discovered(tuple(sorted(files.values())), tuple(missing), tuple(unreadable), excludes.met)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +82,22 @@ class _OfFolder:
         patterns = compiled((*settings.exclude, *settings.extend_exclude), settings.root)
         return cls(patterns, (*SUFFIXES, *DOCUMENT_SUFFIXES) if settings.include_docs else SUFFIXES)
 
+    def verdict(self, path: str, *, is_folder: bool) -> bool | None:
+        """What the patterns say of a file or folder: True for excluded, None for nothing."""
+        return verdict_of(self.patterns, os.path.abspath(path), is_folder=is_folder) if self.patterns else None
+
     def leaves_out(self, name: str, path: str, *, is_folder: bool) -> bool:
         """Whether a file or folder is excluded, by the patterns or by its name; `!` brings a name back."""
-        verdict = verdict_of(self.patterns, os.path.abspath(path), is_folder=is_folder) if self.patterns else None
-        if verdict is None:
-            return is_folder and (name.startswith(".") or name in DEFAULT_EXCLUDES)
-        return verdict
+        verdict = self.verdict(path, is_folder=is_folder)
+        return _is_left_out_by_name(name, is_folder=is_folder) if verdict is None else verdict
+
+    def within(self, top: str) -> _OfFolder:
+        """How what a folder holds that was named itself is looked at: patterns that exclude all of it do not count."""
+        return replace(self, patterns=tuple(each.without_those_of(os.path.abspath(top)) for each in self.patterns))
+
+
+def _is_left_out_by_name(name: str, *, is_folder: bool) -> bool:
+    return is_folder and (name.startswith(".") or name in DEFAULT_EXCLUDES)
 
 
 class Excludes:
@@ -93,6 +106,8 @@ class Excludes:
     def __init__(self, settings: SettingsByFile) -> None:
         self._settings = settings
         self._made: dict[int, tuple[Settings, _OfFolder]] = {}
+        self.met = False
+        """Whether anything was passed over because the settings say so."""
 
     def of_folder(self, folder: str) -> _OfFolder:
         """How what the folder holds is looked at."""
@@ -146,6 +161,7 @@ class _Walk:
 
     def files_under(self, top: str) -> Iterator[str]:
         outer = _gitignores_above(os.path.abspath(top))
+        inside: dict[int, _OfFolder] = {}  # by those of the settings
         pending: list[tuple[str, tuple[Patterns, ...]]] = [(top, outer)]
         while pending:
             folder, ignores = pending.pop()
@@ -155,7 +171,7 @@ class _Walk:
             except OSError as error:
                 self.unreadable.append(Unusable(folder, _why_missing(folder, error)))
                 continue
-            within = self.excludes.of_folder(folder)
+            within = self._of_folder(folder, top, inside)
             if any(entry.name == ".git" for entry in listed):
                 ignores = (*ignores, *of_repository(os.path.abspath(folder)))
             if any(entry.name == ".gitignore" for entry in listed):
@@ -165,7 +181,9 @@ class _Walk:
                 is_folder = entry.is_dir(follow_symlinks=False)
                 if not is_folder and not _is_script(entry, within.suffixes):
                     continue
-                if within.leaves_out(entry.name, path, is_folder=is_folder):
+                verdict = within.verdict(path, is_folder=is_folder)
+                self.excludes.met = self.excludes.met or bool(verdict)
+                if verdict or (verdict is None and _is_left_out_by_name(entry.name, is_folder=is_folder)):
                     continue
                 if ignores and verdict_of(ignores, os.path.abspath(path), is_folder=is_folder):
                     continue  # as git does: the nearest `.gitignore` that says anything decides
@@ -173,6 +191,15 @@ class _Walk:
                     pending.append((path, ignores))
                 else:
                     yield path
+
+    def _of_folder(self, folder: str, top: str, made: dict[int, _OfFolder]) -> _OfFolder:
+        """How what the folder holds is looked at when `top` was named."""
+        found = self.excludes.of_folder(folder)
+        if not found.patterns:
+            return found
+        if id(found) not in made:
+            made[id(found)] = found.within(top)
+        return made[id(found)]
 
 
 def _is_script(entry: os.DirEntry[str], suffixes: tuple[str, ...]) -> bool:

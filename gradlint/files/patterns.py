@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -21,6 +22,49 @@ class Pattern:
 
     text: str
     folder: str = ""
+
+
+_WILD = re.compile(r"[*?\[\\]")
+
+
+def pattern_in(text: str, root: str) -> Pattern:
+    """A pattern of settings that are seen from the absolute folder `root`.
+
+    Beyond what `.gitignore` knows, `./`, `../` and absolute paths that lead into a folder are seen from there.
+    """
+    sign, rest, folder = "!" * text.startswith("!"), text.removeprefix("!"), root
+    leads = False
+    while rest in (".", "..") or rest.startswith(("./", "../")):
+        first, _, rest = rest.partition("/")
+        rest, leads = rest.lstrip("/"), True
+        folder = os.path.dirname(folder) if first == ".." else folder
+    if leads:
+        return Pattern(f"{sign}/{rest or '**'}", folder)
+    inside = os.path.join(root, "")
+    if os.path.join(rest, "").startswith(inside):
+        return Pattern(f"{sign}/{rest[len(inside) :] or '**'}", root)
+    if os.path.isabs(rest) and (elsewhere := _elsewhere(rest, root)):
+        return Pattern(f"{sign}{elsewhere}", os.sep)
+    return Pattern(text, root)
+
+
+def _elsewhere(text: str, root: str) -> str:
+    """A pattern that begins as a path outside of the root does, and as nothing in the root; else an empty string."""
+    parts = text.split("/")[1:]
+    plain = next((place for place, part in enumerate(parts) if _WILD.search(part)), len(parts))
+    there, inside = os.path.join(os.sep, *parts[:plain]), os.path.join(root, *parts[:plain])
+    if there == os.sep or os.path.lexists(inside) or not os.path.lexists(there):
+        return ""
+    return "/".join([os.path.realpath(there), *parts[plain:]])
+
+
+def pattern_as_seen_from(pattern: Pattern, root: str) -> str:
+    """What settings in the absolute folder `root` would hold, to mean the same."""
+    if pattern.folder in ("", root):
+        return pattern.text
+    sign, rest = "!" * pattern.text.startswith("!"), pattern.text.removeprefix("!")
+    gap = "/" if "/" in rest.rstrip("/") else "/**/"
+    return f"{sign}{os.path.relpath(pattern.folder, root)}{gap}{rest.removeprefix('/')}"
 
 
 def check_pattern(text: str) -> None:
@@ -60,6 +104,14 @@ class Patterns:
             return None
         relative = os.path.relpath(path, self.folder) + ("/" if is_folder else "")
         return self.spec.check_file(relative).include
+
+    def without_those_of(self, folder: str) -> Patterns:
+        """These without the patterns that match this absolute folder, or one around it, and so all that is in it."""
+        if self.spec is None or self.verdict(folder, is_folder=True) is None:
+            return self
+        relative = f"{os.path.relpath(folder, self.folder)}/"
+        kept = [each for each in self.spec.patterns if not each.include or each.match_file(relative) is None]
+        return Patterns(self.folder, type(self.spec)(kept))
 
 
 def compiled(patterns: Sequence[Pattern], root: str | Path) -> tuple[Patterns, ...]:
