@@ -18,7 +18,7 @@ from gradlint.files.discovery import discover
 from gradlint.merging import check_bytes
 from gradlint.rule import Finding
 from gradlint.run import check_found
-from gradlint.text import printable
+from gradlint.text import path_name, path_names, shown_path
 
 Path: TypeAlias = "str | os.PathLike[str]"
 
@@ -43,23 +43,27 @@ def check_paths(
     Raises:
         RunError: a path does not exist, a setting makes no sense, or a rule of one's own cannot be loaded. Files
             that cannot be read or parsed are findings (GL001, GL002).
+        TypeError: an argument is not what its annotation says.
         ValueError: both `executor` and `jobs` are given, or `jobs` is less than 1.
     """
     if executor is not None and jobs is not None:
         raise ValueError("jobs and executor: give one of them")
     if jobs is not None and jobs < 1:
         raise ValueError(f"jobs: expected at least 1, got {jobs}")
-    names = [os.fspath(paths)] if isinstance(paths, str | os.PathLike) else [os.fspath(path) for path in paths]
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise TypeError(f"executor: expected a concurrent.futures.Executor, not {type(executor).__name__}")
+    _check_settings(settings)
+    names = path_names(paths)
     by_file: SettingsByFile = settings if settings is not None else Hierarchy()
     found = discover(names, by_file)
     if found.missing:
-        raise RunError("; ".join(f"{printable(each.path)}: {each.reason}" for each in found.missing))
+        raise RunError("; ".join(f"{shown_path(each.path)}: {each.reason}" for each in found.missing))
     results = check_found(found, by_file, jobs or 1, executor=executor)
     return tuple(finding for result in results for finding in result.findings)
 
 
 def check_source(
-    source: str | bytes, filename: str = "<string>", *, settings: Settings | None = None
+    source: str | bytes, filename: Path = "<string>", *, settings: Settings | None = None
 ) -> tuple[Finding, ...]:
     """Judge a program that is at hand as text, or as the bytes of a file.
 
@@ -71,11 +75,21 @@ def check_source(
     Raises:
         RunError: a setting makes no sense, or a rule of one's own cannot be loaded. Source that is no Python is a
             finding (GL001).
+        TypeError: an argument is not what its annotation says; of a file, `check_paths` takes the path.
     """
+    if not isinstance(source, str | bytes | bytearray | memoryview):
+        raise TypeError(f"source: expected the text or the bytes of a program, not {type(source).__name__}")
+    _check_settings(settings)
+    name = path_name(filename)
     if settings is None:
-        settings = Hierarchy().for_file("" if filename.startswith("<") else filename)
+        settings = Hierarchy().for_file("" if name.startswith("<") else name)
     data = _encoded(source) if isinstance(source, str) else bytes(source)
-    return check_bytes(data, filename, settings).findings
+    return check_bytes(data, name, settings).findings
+
+
+def _check_settings(settings: object) -> None:
+    if settings is not None and not isinstance(settings, Settings):
+        raise TypeError(f"settings: expected a gradlint.Settings, not {type(settings).__name__}")
 
 
 def _encoded(text: str) -> bytes:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -28,9 +29,17 @@ from gradlint.flow.sources import ROWS, Source
 from gradlint.flow_report import GradientDecision
 from gradlint.gate import passes_gate
 from gradlint.own_rules import load_rule_files, rule_files, rules_under
-from gradlint.process_wide import without_garbage_collection
+from gradlint.process_wide import with_prints_on_standard_error, without_garbage_collection
 from gradlint.rule import Finding, Place, Rule, Step, kept_while_rules_stay
-from gradlint.run_rules import internal_error, rule_failed, stamped, syntax_error, too_deep, unreadable
+from gradlint.run_rules import (
+    ALWAYS_SELECTED,
+    internal_error,
+    rule_failed,
+    stamped,
+    syntax_error,
+    too_deep,
+    unreadable,
+)
 from gradlint.suppress import Suppressions, joined, may_hold_suppressions, read_suppressions
 
 #: A range of more rows than this is shown by its first and last ones.
@@ -52,16 +61,20 @@ class Judged:
     """The comments of this file, and of the others that findings stand in."""
     parsed: bool = False
     """False when the file stopped at the gate or could not be read."""
+    in_part: bool = False
+    """Whether anything kept it, or a part of it, from being judged: a fault in the file, in gradlint or in a rule."""
 
 
-def project_for(settings: Settings) -> Project:
+def project_for(settings: Settings, unsaved: Mapping[str, bytes] | None = None) -> Project:
     """The project of a run under these settings, nothing of it read yet; rules that they name by file are known then.
+
+    `unsaved` holds what takes the place of the contents of some files, by absolute path.
 
     Raises:
         RunError: such a rule cannot be loaded.
     """
     load_rule_files(rule_files(settings))
-    return Project.found_by(ModuleFinder(str(settings.root), settings.src))
+    return Project.found_by(ModuleFinder(str(settings.root), settings.src), unsaved)
 
 
 def judge_file(path: str | Path, settings: Settings, project: Project) -> Judged:
@@ -119,6 +132,7 @@ def _together(filename: str, parts: Sequence[Judged]) -> Judged:
         {key: scope for part in parts for key, scope in part.scopes.items()},
         {name: joined(each, name) for name, each in comments.items()},
         any(part.parsed for part in parts),
+        any(part.in_part for part in parts),
     )
 
 
@@ -163,12 +177,14 @@ def _judge(file: InputFile, settings: Settings, project: Project, broken: Sequen
         except Exception as error:
             flow, complaint = FlowResult(), internal_error("the flow analysis", error, file.filename)
         files = _Files(file, source, flow.sources)
-        found = [files.placed(finding) for finding in _apply_rules(flow, file.filename, selected, rule_files(settings))]
+        found = list(_apply_rules(flow, files, file.filename, selected, rule_files(settings)))
         found += [*broken, complaint] if complaint is not None else broken
         findings = _distinct([finding for finding in found if finding.code in selected])
         decisions = tuple(files.decision(each) for each in flow.decisions)
         rows, scopes = files.excerpts(findings), files.scopes(findings)
-        return Judged(file.filename, findings, decisions, rows, scopes, files.suppressions(findings), True)
+        in_part = any(finding.code in ALWAYS_SELECTED for finding in found)
+        comments = files.suppressions(findings)
+        return Judged(file.filename, findings, decisions, rows, scopes, comments, parsed=True, in_part=in_part)
 
 
 def _refused(file: InputFile, complaint: Finding, selected: frozenset[str]) -> Judged:
@@ -177,7 +193,7 @@ def _refused(file: InputFile, complaint: Finding, selected: frozenset[str]) -> J
     rows = {(name, *at): line for at, line in excerpts_of(file, [complaint.place]).items()}
     comments = comments_of(file)
     found = (complaint,) if complaint.code in selected else ()
-    return Judged(name, found, (), rows, suppressions={name: comments} if comments is not None else {})
+    return Judged(name, found, (), rows, suppressions={name: comments} if comments is not None else {}, in_part=True)
 
 
 def _parsed(file: InputFile, project: Project) -> tuple[Finding | None, Source | None]:
@@ -203,6 +219,21 @@ class _Files:
         self._trees = {self._names[number]: each.tree for number, each in others.items()}
         self._trees[entry.filename] = source.tree
         self._entry = entry
+
+    def check(self, finding: Finding) -> None:
+        """Look at the places of a finding: a rule of one's own may have made them up.
+
+        Raises:
+            ValueError: there is no such place.
+        """
+        for place in (finding.place, *(step.place for step in finding.trace)):
+            begin, end = (place.row, place.column), (place.end_row, place.end_column)
+            if min(*begin, *end) < 1 or end < begin:
+                raise ValueError("place: rows and columns count from 1, and no place ends before it begins")
+            file = self._inputs.get(self._names.get(place.file, ""))
+            numbers = {cell.number for cell in file.cells} or {0} if file is not None else ()
+            if file is None or place.cell not in numbers or place.end_row > len(file.rows(place.cell)):
+                raise ValueError(f"place: not in the file: row {place.row}, column {place.column}")
 
     def placed(self, finding: Finding) -> Finding:
         """The finding with the name of its file, and of those of its steps."""
@@ -281,16 +312,22 @@ def _shown(filename: str, *, absolute: bool) -> str:
     return os.path.relpath(path) if inside and not absolute else path
 
 
-def _apply_rules(flow: FlowResult, filename: str, selected: frozenset[str], own: tuple[str, ...]) -> Iterator[Finding]:
+def _apply_rules(
+    flow: FlowResult, files: _Files, filename: str, selected: frozenset[str], own: tuple[str, ...]
+) -> Iterator[Finding]:
     takers = _rules_by_event(selected, own)
     events: Sequence[object] = [*flow.events, *flow.decisions] if GradientDecision in takers else flow.events
     for event in events:
         for rule in takers.get(type(event), ()):
             assert rule.decide is not None
             try:
-                finding = rule.decide(event)
+                with with_prints_on_standard_error if rule.is_own else nullcontext():
+                    finding = rule.decide(event)
                 if finding is not None:
-                    finding = stamped(rule, _explained(finding, event), filename)
+                    finding = stamped(rule, finding, filename)
+                    if rule.is_own:
+                        files.check(finding)
+                    finding = files.placed(_explained(finding, event))
             except (Exception, SystemExit) as error:
                 finding = rule_failed(rule, error, filename)
             if finding is not None:

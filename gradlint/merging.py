@@ -19,6 +19,7 @@ from gradlint.engine import Judged, judge_bytes, judge_file, project_for
 from gradlint.fingerprints import with_fingerprints
 from gradlint.flow.project import Project
 from gradlint.flow_report import GradientDecision
+from gradlint.own_rules import rule_files, rules_under
 from gradlint.rule import Finding, Severity, Step
 from gradlint.suppress import Suppressions, apply_suppressions, is_silenced
 
@@ -62,6 +63,7 @@ class _Merging:
         self._others = others
         self._settings = settings
         self._names = {os.path.abspath(each.filename): each.filename for each in judged}
+        self._in_part = frozenset(each.filename for each in judged if each.in_part)
         self._excerpts: dict[str, dict[tuple[int, int], str]] = {}
         self._scopes: dict[str, dict[tuple[int, int], str]] = {}
         self._comments: dict[str, Suppressions] = {}
@@ -95,10 +97,10 @@ class _Merging:
         if comments is not None:
             findings = apply_suppressions(
                 findings,
-                replace(comments, filename=judged.filename),
+                replace(comments, filename=judged.filename).under(rules_under(rule_files(settings))),
                 settings.selected_in(judged.filename),
                 self._elsewhere.get(judged.filename, ()),
-                partial(self._is_imported_by_others, judged.filename),
+                partial(self._are_findings_missing, judged.filename),
             )
         findings.sort(key=lambda finding: (*finding.place.order[:3], finding.code, finding.place.order))
         rows = self._excerpts.get(judged.filename, {})
@@ -118,10 +120,13 @@ class _Merging:
                 there = replace(finding, place=step.place, filename=step.filename)
                 self._elsewhere.setdefault(step.filename, []).append(there)
 
-    def _is_imported_by_others(self, filename: str) -> bool:
-        """Whether a file of the project that is not judged imports this one."""
+    def _are_findings_missing(self, filename: str) -> bool:
+        """Whether this file, or one of the project that imports it, was not judged as a whole."""
+        if filename in self._in_part:
+            return True
         project = self._project_of(self._settings.for_file(filename))
-        return any(path not in self._names for path in project.sources.importers(os.path.abspath(filename)))
+        importers = (self._names.get(path) for path in project.sources.importers(os.path.abspath(filename)))
+        return any(name is None or name in self._in_part for name in importers)
 
     def _project_of(self, settings: Settings) -> Project:
         if settings not in self._projects:

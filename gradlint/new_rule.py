@@ -105,16 +105,20 @@ class NewRule:
         name = self.name.replace("-", "_")
         return f"{name}_" if keyword.iskeyword(name) or name == "rule" else name
 
+    @property
+    def fixtures(self) -> str:
+        """The folder of its programs."""
+        return f"fixtures/{self.code}"
+
     def texts(self) -> dict[str, str]:
         """The text of each file."""
         example = examples()[self.event]
-        fixtures = f"fixtures/{self.code}"
         return {
             self.path: self.rule_text(example),
-            f"{fixtures}/{self.function}.py": example.faulty.replace(
+            f"{self.fixtures}/{self.function}.py": example.faulty.replace(
                 f"# expect: {PLACEHOLDER}", f"# expect: {self.code}"
             ),
-            f"{fixtures}/{self.function}_look_alike.py": example.look_alike,
+            f"{self.fixtures}/{self.function}_look_alike.py": example.look_alike,
         }
 
     def rule_text(self, example: Example) -> str:

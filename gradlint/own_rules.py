@@ -22,6 +22,7 @@ from types import CodeType, ModuleType
 from typing import TYPE_CHECKING
 
 from gradlint.errors import RunError
+from gradlint.process_wide import with_prints_on_standard_error
 from gradlint.rule import (
     Rule,
     Severity,
@@ -132,7 +133,8 @@ def installed_rules() -> tuple[Rule, ...]:
     found: list[Rule] = []
     for point in sorted(entry_points(group=GROUP), key=lambda each: (each.value, each.name)):
         of = f"{point.dist.name} {point.dist.version}" if point.dist is not None else point.value
-        rules = _rules_of(point, of)
+        with _loading:
+            rules = _rules_of(point, of)
         for rule in rules:
             _check(rule, f"{of}: {_place_of(rule)}")
             _check_distinct([*rules_of_gradlint(), *found], rule, f"{of}: {_place_of(rule)}")
@@ -198,7 +200,8 @@ def _run(load: Callable[[], None], of: str = "", file: str = "") -> None:
     """Run what may be anybody's code; whatever it raises becomes one line."""
     begin = f"{of}: " if of else ""
     try:
-        load()
+        with with_prints_on_standard_error:
+            load()
     except SyntaxError as error:
         at = error.filename or file
         raise RunError(f"{begin}{_shown(at)}:{error.lineno or 1}: {printable(error.msg)}") from error

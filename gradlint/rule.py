@@ -20,6 +20,9 @@ from functools import cache, lru_cache
 from gradlint.fingerprints import Fingerprint
 from gradlint.verdicts import Cause, Confirmation, Origin, Verdict
 
+_ANSWERS_LATE = inspect.CO_COROUTINE | inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
+_BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
 P = typing.ParamSpec("P")
 T = typing.TypeVar("T")
 
@@ -129,20 +132,32 @@ def rule(
     """Make the decorated function the rule `code`; its module's docstring is the page.
 
     Raises:
-        ValueError: the code or the name is taken in this module, or the function does not take exactly one annotated
-            parameter.
+        ValueError: the code or the name is taken in this module, or what is decorated is no function that takes
+            exactly one annotated parameter and returns its answer.
     """
 
     def register(decide: Callable[[typing.Any], Finding | None]) -> Callable[[typing.Any], Finding | None]:
-        hints = typing.get_type_hints(decide)
-        hints.pop("return", None)
-        if len(hints) != 1:
-            raise ValueError(f"{code}: a rule takes one annotated event, got {sorted(hints)}")
+        event = _event_of(decide, code)
         page = inspect.getdoc(inspect.getmodule(decide)) or ""
-        _add(Rule(code, name, severity, since, page, next(iter(hints.values())), decide, decide.__module__))
+        _add(Rule(code, name, severity, since, page, event, decide, decide.__module__))
         return decide
 
     return register
+
+
+def _event_of(decide: Callable[[typing.Any], Finding | None], code: str) -> type:
+    """What a rule subscribes to: the type of its parameter."""
+    if not inspect.isfunction(decide):
+        raise ValueError(f"{code}: a rule is a function, as `def` makes it")
+    if decide.__code__.co_flags & _ANSWERS_LATE:
+        raise ValueError(f"{code}: a rule returns a Finding or None; it is no `async def`, and does not `yield`")
+    parameters = list(inspect.signature(decide, follow_wrapped=False).parameters.values())
+    hints = typing.get_type_hints(decide)
+    if len(parameters) != 1 or parameters[0].kind not in _BY_PLACE or parameters[0].name not in hints:
+        told = ", ".join(str(each).partition(":")[0].partition("=")[0].strip() for each in parameters)
+        raise ValueError(f"{code}: a rule takes one annotated event, by its place; its parameters are ({told})")
+    event: type = hints[parameters[0].name]
+    return event
 
 
 def register_run_rule(code: str, name: str, severity: Severity, since: str, page: str) -> Rule:

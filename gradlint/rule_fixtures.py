@@ -6,8 +6,10 @@ They lie in `fixtures/<CODE>/` beside the rule file. The rule is judged alone, u
 
 from __future__ import annotations
 
+import ast
 import os
 import re
+import tokenize
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,11 +18,13 @@ from gradlint.config import Settings, load_settings
 from gradlint.errors import RunError
 from gradlint.files.discovery import SUFFIXES
 from gradlint.files.input_file import UnreadableText, decode
-from gradlint.files.notebooks import read_notebook
+from gradlint.files.notebooks import read_notebook, script_of
 from gradlint.own_rules import file_of
+from gradlint.process_wide import without_warnings
 from gradlint.rule import Finding, Rule
 from gradlint.run import check_files
 from gradlint.selection import find_rule, no_such_rule
+from gradlint.suppress import tokens_of
 from gradlint.text import printable
 
 _EXPECT = re.compile(r"#\s*expect:\s*([^\s,#]+(?:\s*,\s*[^\s,#]+)*)")
@@ -89,6 +93,8 @@ def run_fixtures(rule: Rule, folder: Path) -> RuleTested:
         expected = list(_expected(result.filename))
         rows = {row for row, word in expected if word in (rule.code, rule.name)}
         faulty += bool(rows)
+        if not result.parsed and not result.findings:
+            faults += _unread(result.filename)
         faults += sorted(
             [*_unknown(result.filename, expected), *_differences(rule, result.filename, rows, result.findings)],
             key=lambda fault: (fault.cell, fault.row),
@@ -120,22 +126,45 @@ def _settings_for(rule: Rule) -> Settings:
 
 
 def _expected(filename: str) -> Iterator[tuple[Row, str]]:
-    """The lines that say what is to be found in them, and the rules that they name."""
-    for cell, text in _texts(Path(filename).read_bytes(), filename):
-        for row, line in enumerate(text.split("\n"), 1):
-            for match in _EXPECT.finditer(line):
-                yield from (((cell, row), word.strip()) for word in match[1].split(","))
+    """The lines with a comment that says what is to be found in them, and the rules that it names."""
+    try:
+        texts = _texts(Path(filename).read_bytes(), filename)
+    except UnreadableText:
+        return
+    for cell, text in texts:
+        for token in tokens_of(text):
+            for match in _EXPECT.finditer(token.string) if token.type == tokenize.COMMENT else ():
+                yield from (((cell, token.start[0]), word.strip()) for word in match[1].split(","))
 
 
 def _texts(data: bytes, filename: str) -> list[tuple[int, str]]:
-    """The text of a script, or of each cell of a notebook with its number; nothing where it cannot be read."""
+    """The Python of a script, or of each cell of a notebook with its number.
+
+    Raises:
+        UnreadableText: it cannot be read.
+    """
+    if filename.endswith(".ipynb"):
+        notebook = read_notebook(data, filename)
+        cells = notebook.file.cells if notebook is not None else ()
+        return [(cell.number, cell.text if cell.text.strip() else cell.source) for cell in cells]
+    return [(0, script_of(decode(data, filename)).text)]
+
+
+def _unread(filename: str) -> Iterator[FixtureFault]:
+    """What is wrong with a program that was not looked at, as it names neither TensorFlow nor Keras."""
     try:
-        if filename.endswith(".ipynb"):
-            notebook = read_notebook(data, filename)
-            return [(cell.number, cell.source) for cell in notebook.file.cells] if notebook is not None else []
-        return [(0, decode(data, filename).text)]
-    except UnreadableText:
-        return []
+        texts = _texts(Path(filename).read_bytes(), filename)
+    except UnreadableText as error:
+        yield FixtureFault(filename, f"cannot be read: {error.message}")
+        return
+    for cell, text in texts:
+        try:
+            with without_warnings:
+                ast.parse(text)
+        except SyntaxError as error:
+            yield FixtureFault(filename, f"is no Python: {error.msg}", error.lineno or 1, cell)
+        except (ValueError, RecursionError, MemoryError) as error:
+            yield FixtureFault(filename, f"is no Python: {error}", 0, cell)
 
 
 def _unknown(filename: str, expected: Sequence[tuple[Row, str]]) -> Iterator[FixtureFault]:

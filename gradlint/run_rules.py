@@ -6,9 +6,17 @@ each message is worded in one place.
 
 from __future__ import annotations
 
+import inspect
+import re
 import sys
+from collections.abc import Iterable
+from enum import Enum
+from typing import TypeVar
 
-from gradlint.rule import Finding, Place, Rule, Severity, register_run_rule
+from gradlint.rule import Finding, Place, Rule, Severity, Step, register_run_rule
+from gradlint.verdicts import Cause, Verdict
+
+E = TypeVar("E", bound=Enum)
 
 SYNTAX_ERROR = register_run_rule(
     "GL001",
@@ -87,7 +95,8 @@ UNUSED_SUPPRESSION = register_run_rule(
 
     ## What it does
     Reports each code of a `# gradlint: ignore[...]` comment that matched no finding. Rules that are switched off are
-    not counted as unused, nor is `# noqa`, which other tools read too.
+    not counted as unused, nor is `# noqa`, which other tools read too, nor anything where findings may be missing,
+    because this file, or one that imports it, could not be judged.
 
     ## Why it matters
     The comment would silence the next fault at this place.
@@ -118,8 +127,8 @@ INVALID_SUPPRESSION = register_run_rule(
     A suppression comment cannot be understood or names no rule.
 
     ## What it does
-    Reports `# gradlint:` comments that are neither `ignore[...]` nor `skip-file`, those that lack the colon, and names
-    that no rule has.
+    Reports `# gradlint:` comments that are neither `ignore[...]` nor `skip-file`, those that lack the colon or the `#`,
+    and names that no rule has, in `# noqa: GL...` too.
 
     ## Why it matters
     The comment silences nothing, although somebody wanted it to.
@@ -182,35 +191,88 @@ ALWAYS_SELECTED = frozenset({SYNTAX_ERROR.code, UNREADABLE_FILE.code, INTERNAL_E
 
 START = Place(1, 1, 1, 1)
 
+#: Where an object lies in memory: it differs from run to run.
+_ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
+#: Of the words of an exception, so many characters are told.
+_LONGEST = 300
+
 
 def stamped(rule: Rule, finding: Finding, filename: str) -> Finding:
     """The finding with its rule, its file and (unless it has its own) the severity of its rule.
 
     Raises:
-        TypeError: it is no finding, or has no place or no message.
+        TypeError: it is no finding, or a field of it holds what reports cannot tell.
     """
-    if not (isinstance(finding, Finding) and isinstance(finding.place, Place) and isinstance(finding.message, str)):
-        raise TypeError(f"expected a Finding with a place and a message, got {finding!r}")
+    if not isinstance(finding, Finding):
+        if inspect.iscoroutine(finding):
+            finding.close()  # or Python complains that nobody awaited it
+        raise TypeError(f"expected a Finding or None, got {_kind_of(finding)}")
     return Finding(
-        finding.place,
-        finding.message,
-        finding.instead,
-        finding.trace,
-        finding.verdict,
-        finding.cause,
-        finding.variables,
-        finding.severity or rule.severity,
+        _place(finding.place, "place"),
+        _words_of(finding.message, "message"),
+        _string(finding.instead, "instead") if finding.instead is not None else None,
+        tuple(_step(each) for each in _list(finding.trace, "trace")),
+        _one_of(Verdict, finding.verdict, "verdict"),
+        _one_of(Cause, finding.cause, "cause"),
+        tuple(_string(each, "variables") for each in _list(finding.variables, "variables")),
+        _one_of(Severity, finding.severity, "severity") or rule.severity,
         rule.code,
         rule.name,
         filename,
     )
 
 
+def _place(place: object, field: str) -> Place:
+    if not isinstance(place, Place):
+        raise TypeError(f"{field}: expected a Place, got {_kind_of(place)}")
+    numbers = (place.row, place.column, place.end_row, place.end_column, place.cell, place.file)
+    if any(type(each) is not int for each in numbers):
+        raise TypeError(f"{field}: a Place holds integers")
+    return Place(*numbers)
+
+
+def _string(text: object, field: str) -> str:
+    if not isinstance(text, str):
+        raise TypeError(f"{field}: expected a string, got {_kind_of(text)}")
+    return str.__str__(text)  # none of a class of the rule's own, which other processes do not know
+
+
+def _words_of(text: object, field: str) -> str:
+    words = _string(text, field)
+    if not words.strip():
+        raise ValueError(f"{field}: is empty")
+    return words
+
+
+def _list(values: object, field: str) -> Iterable[object]:
+    if not isinstance(values, tuple | list):
+        raise TypeError(f"{field}: expected a tuple, got {_kind_of(values)}")
+    return values
+
+
+def _step(step: object) -> Step:
+    if not isinstance(step, Step):
+        raise TypeError(f"trace: expected steps, got {_kind_of(step)}")
+    return Step(_words_of(step.message, "trace"), _place(step.place, "trace"), _string(step.filename, "trace"))
+
+
+def _one_of(enum: type[E], value: object, field: str) -> E | None:
+    if value is not None and not isinstance(value, enum):
+        told = repr(value) if isinstance(value, str) else _kind_of(value)
+        raise TypeError(f"{field}: expected a {enum.__name__}, got {told}")
+    return value
+
+
+def _kind_of(value: object) -> str:
+    name = type(value).__name__
+    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
+
+
 def syntax_error(error: SyntaxError, filename: str) -> Finding:
     """GL001 where CPython puts it; it says which Python judged, because another one may well accept the code."""
     row = max(error.lineno or 1, 1)
     column = max(error.offset or 1, 1)
-    end_row, end_column = error.end_lineno or row, error.end_offset or 0
+    end_row, end_column = error.end_lineno or row, max(error.end_offset or 0, 1)
     if (end_row, end_column) <= (row, column):
         end_row, end_column = row, column + 1
     message = f"{error.msg} (read as Python {sys.version_info.major}.{sys.version_info.minor})"
@@ -268,5 +330,14 @@ def _words(error: BaseException) -> str:
         code = traceback.tb_frame.f_code
         at = f" at {code.co_filename.replace(chr(92), '/').rsplit('/', 1)[-1]}:{traceback.tb_lineno}"
         traceback = traceback.tb_next
-    words = f"{type(error).__name__}: {error}".rstrip(": ").replace("\n", " ")
+    words = f"{type(error).__name__}: {_said(error)}".rstrip(": ")
     return f"{words}{at}"
+
+
+def _said(error: BaseException) -> str:
+    """The words of an exception on one line, short, and the same in every run."""
+    try:
+        words = " ".join(_ADDRESS.sub("", str(error)).split())
+    except Exception:  # of a class whose text cannot be had
+        return ""
+    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"

@@ -1,15 +1,16 @@
 """Which rules are on: codes, prefixes, names and ALL, wherever a person names rules.
 
-The more specific word wins (`--select GL101 --ignore GL1` keeps GL101); of two equals, ignore wins.
+The more specific word wins (`--select GL101 --ignore GL1` keeps GL101); of two equals, ignore wins. What the command
+line says wins over what files say.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from string import digits
 
-from gradlint.errors import RunError
 from gradlint.own_rules import rules_under
 from gradlint.rule import Rule, Severity, all_rules, kept_while_rules_stay
 from gradlint.run_rules import ALWAYS_SELECTED
@@ -22,9 +23,12 @@ def find_rule(code_or_name: str) -> Rule | None:
     return next((rule for rule in all_rules() if code_or_name in (rule.code, rule.name)), None)
 
 
-def no_such_rule(word: str) -> str:
-    """One line about a word that names no rule, with the nearest one that does."""
-    known = {rule.code: rule for rule in all_rules()} | {rule.name: rule for rule in all_rules()}
+def no_such_rule(word: str, rules: Sequence[Rule] | None = None) -> str:
+    """One line about a word that names none of the rules (all that are known), with the nearest one that does."""
+    rules = all_rules() if rules is None else rules
+    if word.upper() == EVERYTHING:
+        return f'no rule "{word}"; did you mean "{EVERYTHING}"?'
+    known = {rule.code: rule for rule in rules} | {rule.name: rule for rule in rules}
     near = difflib.get_close_matches(word, known, 5) or difflib.get_close_matches(word.upper(), known, 5)
     misread = word[:2] + word[2:].upper().replace("O", "0")  # the letter for the digit
     near = [misread] if misread in known else near
@@ -42,10 +46,9 @@ def _closeness(word: str, other: str) -> float:
     return difflib.SequenceMatcher(None, other, word).ratio()
 
 
-def check_selector(word: str) -> None:
-    """Raise a RunError unless the word is ALL or matches a rule."""
-    if not any(_specificity(word, rule) for rule in all_rules()):
-        raise RunError(no_such_rule(word))
+def complaint_about_selector(word: str, rules: tuple[Rule, ...]) -> str:
+    """What is wrong with a word that is ALL or means some of the rules; empty for nothing."""
+    return "" if any(_specificity(word, rule) for rule in rules) else no_such_rule(word, rules)
 
 
 @kept_while_rules_stay
@@ -59,6 +62,44 @@ def selected_codes(select: tuple[str, ...], ignore: tuple[str, ...], rules: tupl
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The four lists that say which rules are on."""
+
+    select: tuple[str, ...] = ()
+    extend_select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    extend_ignore: tuple[str, ...] = ()
+
+    @property
+    def on(self) -> tuple[str, ...]:
+        """The words that switch rules on."""
+        return (*(self.select or (EVERYTHING,)), *self.extend_select) if self.extend_select else self.select
+
+    @property
+    def off(self) -> tuple[str, ...]:
+        """The words that switch rules off."""
+        return (*self.ignore, *self.extend_ignore)
+
+    def over(self, said: Selection, rules: tuple[str, ...]) -> Selection:
+        """These lists, in which what `said` adds to those of files is already, so that it counts more than they do.
+
+        About a rule that it speaks of, its own more specific word decides, however specific the words of the files are.
+        """
+        codes = selected_codes(self.on, self.off, rules)
+        said_on, said_off = (*said.select, *said.extend_select), said.off
+        spoken = {rule: (_most_specific(said_on, rule), _most_specific(said_off, rule)) for rule in rules_under(rules)}
+        wanted = {rule.code: on > off if on or off else rule.code in codes for rule, (on, off) in spoken.items()}
+        missed = [(rule, on) for rule, (on, _) in spoken.items() if wanted[rule.code] and rule.code not in codes]
+
+        def kept(words: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(word for word in words if not any(_specificity(word, rule) >= on for rule, on in missed))
+
+        freed = replace(self, ignore=kept(self.ignore), extend_ignore=kept(self.extend_ignore))
+        too_many = sorted(code for code in selected_codes(freed.on, freed.off, rules) if not wanted[code])
+        return replace(freed, extend_ignore=(*freed.extend_ignore, *too_many))
+
+
 @kept_while_rules_stay
 def matching_codes(words: tuple[str, ...]) -> frozenset[str]:
     """The codes of the rules that any of the words means."""
@@ -67,11 +108,18 @@ def matching_codes(words: tuple[str, ...]) -> frozenset[str]:
 
 @kept_while_rules_stay
 def severity_of(code: str, severities: tuple[tuple[str, Severity], ...]) -> Severity | None:
-    """The severity that the most specific word for the rule gives it, the last of equal ones; None without any."""
+    """The severity that the most specific word for the rule gives it, the last of equal ones; None without any.
+
+    ALL and prefixes do not mean the rules that say that a file was not judged: it must never look clean by the way.
+    """
     rule = find_rule(code)
     if rule is None:
         return None
-    ranked = [(_specificity(word, rule), place) for place, (word, _) in enumerate(severities)]
+    ranked = [
+        (_specificity(word, rule), place)
+        for place, (word, _) in enumerate(severities)
+        if code not in ALWAYS_SELECTED or word in (rule.code, rule.name)
+    ]
     specificity, place = max(ranked, default=(0, 0))
     return severities[place][1] if specificity else None
 

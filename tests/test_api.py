@@ -21,7 +21,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import gradlint
-from gradlint import Cause, Finding, Place, RunError, Settings, Severity, Step, Verdict, check_paths, check_source
+from gradlint import (
+    Cause,
+    Finding,
+    Place,
+    RunError,
+    Settings,
+    Severity,
+    Step,
+    Verdict,
+    check_paths,
+    check_source,
+    load_settings,
+)
 from support import BROKEN, CLEAN, FAULTY, ROOT, Run
 
 T = TypeVar("T")
@@ -309,6 +321,96 @@ def test_findings_are_values() -> None:
         finding.code = "GL000"  # type: ignore[misc]
     assert pickle.loads(pickle.dumps(finding)) == finding
     assert len({finding, *check_source(FAULTY)}) == 1
+
+
+def test_settings_take_what_a_file_would_hold(run: Run) -> None:
+    run.write("a.py", FAULTY)
+    run.write("old/b.py", FAULTY)
+    nothing: list[Finding] = []
+
+    assert [finding.filename for finding in check_paths(".", settings=Settings(exclude=["old/"]))] == ["a.py"]
+    assert list(check_paths(".", settings=Settings(select=["GL2"]))) == nothing
+    assert list(check_paths(".", settings=Settings(per_file_ignores={"*.py": ["GL1"]}))) == nothing
+    hints = check_paths(".", settings=Settings(root=str(run.folder), severity={"GL1": "info"}, fail_level="error"))
+    assert [finding.severity for finding in hints] == [Severity.INFO, Severity.INFO]
+    again = Settings(severity=(("GL1", Severity.INFO),), src=(Path("old"),), keras=2)
+    assert Settings(severity=again.severity, src=again.src, keras=again.keras) == again
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"select": "GL1"}, "select: expected a list of strings, got 'GL1'"),
+        ({"select": ("GL99",)}, 'select: no rule "GL99"; did you mean "GL709" (mismatched-pair)?'),
+        ({"ignore": ("bogus",)}, 'ignore: no rule "bogus"'),
+        ({"keras": 7}, "keras: expected 2 or 3, got 7"),
+        ({"src": "src"}, "src: expected a list of strings, got 'src'"),
+        ({"exclude": [3]}, "exclude: expected a string, got 3"),
+        ({"severity": {"GL1": "fatal"}}, 'severity.GL1: expected "error", "warning" or "info", got \'fatal\''),
+        ({"severity": ("GL1",)}, "severity: expected a table of rules and severities, got ('GL1',)"),
+        ({"per_file_ignores": {"a.py": "GL1"}}, "per_file_ignores.a.py: expected a list of strings, got 'GL1'"),
+        ({"include_docs": 1}, "include_docs: expected true or false, got 1"),
+        ({"fail_level": None}, 'fail_level: expected "error", "warning" or "info", got None'),
+        ({"rules": ["nowhere.py"]}, None),
+        ({"extend": "a.toml"}, "extend: only a file can extend another one"),
+        ({"root": 3}, "root: expected a path, got int"),
+    ],
+    ids=str,
+)
+def test_settings_that_make_no_sense_are_refused(run: Run, values: dict[str, Any], message: str | None) -> None:
+    with pytest.raises(RunError) as raised:
+        Settings(**values)
+
+    assert str(raised.value) == (f"settings: {message}" if message else "nowhere.py: no such file")
+
+
+def test_rules_of_ones_own_can_be_selected(run: Run) -> None:
+    assert run("new-rule", "ACME001", "no-hidden-models", "--event", "ItemAssigned").exit_code == 0
+
+    assert Settings(rules=["no_hidden_models.py"], select=["ACME001"]).selected >= {"ACME001"}
+
+
+@pytest.mark.parametrize("source", [Path("a.py"), 5, None, ["import tensorflow"]])
+def test_source_is_text_or_bytes(source: Any) -> None:
+    with pytest.raises(TypeError, match="source: expected the text or the bytes of a program, not "):
+        check_source(source)
+
+
+def test_paths_are_taken_as_text_and_as_path_alike(run: Run) -> None:
+    run.write("sub/gradlint.toml", "keras = 2\n")
+    run.write("sub/a.py", FAULTY)
+
+    for path in ("sub/a.py", Path("sub/a.py"), ["sub/a.py"], [Path("sub/a.py")]):
+        assert load_settings(path).keras == 2
+        assert told(check_paths(path)) == [("sub/a.py", 3, "GL101")]
+    assert told(check_source(FAULTY, Path("sub/b.py"))) == [("sub/b.py", 3, "GL101")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((5,), "'int' object is not iterable"),
+        (([5],), "expected str, bytes or os.PathLike object, not int"),
+        ((b"a.py",), "expected str, bytes or os.PathLike object, not int"),
+        (([b"a.py"],), "expected str or os.PathLike of str, not bytes"),
+    ],
+)
+def test_what_is_no_path_is_refused(arguments: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        check_paths(*arguments)
+
+
+def test_other_arguments_of_the_wrong_type_are_refused(run: Run) -> None:
+    wrong: Any = {"select": ["GL1"]}
+
+    with pytest.raises(TypeError, match=r"settings: expected a gradlint.Settings, not dict"):
+        check_paths(".", settings=wrong)
+    with pytest.raises(TypeError, match=r"settings: expected a gradlint.Settings, not dict"):
+        check_source(FAULTY, settings=wrong)
+    with pytest.raises(TypeError, match=r"executor: expected a concurrent.futures.Executor, not dict"):
+        check_paths(".", executor=wrong)
+    with pytest.raises(RunError, match=r'^"": no such file$'):
+        check_paths("")
 
 
 def test_settings_and_errors_travel_between_processes(run: Run) -> None:

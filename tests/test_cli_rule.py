@@ -59,3 +59,10 @@ def test_every_page_has_the_fixed_headings() -> None:
     for rule in rules_of_gradlint():
         found = [line[3:] for line in rule.page.splitlines() if line.startswith("## ")]
         assert (rule.code, found) == (rule.code, headings)
+
+
+def test_all_rules_and_one_of_them_is_a_contradiction(run: Run) -> None:
+    result = run("rule", "--all", "NOPE")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "gradlint: --all: explains every rule; name none beside it, or leave it out: NOPE\n"

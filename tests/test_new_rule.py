@@ -10,7 +10,7 @@ import pytest
 from choose_rule_examples import OF_DECISION, bare
 from gradlint.events import EVENTS
 from gradlint.new_rule import examples
-from support import ROOT, Run, places
+from support import BROKEN, ROOT, Run, codes, places
 
 PASSED = "ACME001 no-hidden-models: 2 programs, 1 of them faulty: as expected\n"
 
@@ -32,10 +32,24 @@ def test_a_new_rule_is_a_file_and_two_programs(run: Run) -> None:
 
     assert result.stdout.splitlines() == ["tools/no_hidden_models.py", FAULTY_FIXTURE, LOOK_ALIKE]
     assert result.stderr == (
-        "Test it with `gradlint test-rule tools/no_hidden_models.py`, and name it in the settings: "
+        "Test it with `gradlint test-rule tools/no_hidden_models.py`. "
+        "In the settings, name it, and leave its programs out:\n"
         'rules = ["tools/no_hidden_models.py"]\n'
+        'extend-exclude = ["tools/fixtures/"]\n'
     )
     assert all((run.folder / path).is_file() for path in result.stdout.splitlines())
+
+
+@pytest.mark.parametrize("folder", [".", "tools", "tools/more"])
+def test_under_the_settings_that_it_names_a_new_rule_makes_no_check_fail(run: Run, folder: str) -> None:
+    result = run("new-rule", "ACME001", "no-hidden-models", "--event", "ItemAssigned", "--path", folder)
+    run.write("gradlint.toml", "".join(result.stderr.splitlines(keepends=True)[1:]))
+
+    assert run("check").exit_code == run("check", "--add-ignore").exit_code == 0
+    assert run("test-rule").exit_code == 0
+    # What is called alike elsewhere is judged.
+    run.write("tests/fixtures/a.py", BROKEN)
+    assert codes(run("check", "--output-format", "json").stdout) == ["GL001"]
 
 
 @pytest.mark.parametrize("event", EVENTS)
@@ -272,3 +286,47 @@ def test_the_examples_are_fixtures_of_gradlint() -> None:
     programs = [program for example in examples().values() for program in (example.faulty, example.look_alike)]
 
     assert [program for program in programs if bare(program) not in fixtures] == []  # run tools/choose_rule_examples.py
+
+
+def test_a_code_whose_programs_are_there_already_is_taken(rule_file: Run) -> None:
+    rule_file.write("pyproject.toml", "")
+
+    result = rule_file("new-rule", "ACME001", "other-models", "--path", "tools")
+
+    assert (result.exit_code, result.stderr) == (2, "gradlint: tools/fixtures/ACME001: is there already\n")
+    assert not (rule_file.folder / "tools/other_models.py").exists()
+
+
+def test_a_rule_is_tested_once_however_it_is_named(rule_file: Run) -> None:
+    rule_file.write("pyproject.toml", "")
+    file = "tools/no_hidden_models.py"
+
+    assert rule_file("test-rule", "ACME001", file, "no-hidden-models", file).stdout == PASSED
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("def (\n", "1: is no Python: invalid syntax"), (b"x = '\xff'\n", " cannot be read: byte 0xff is not UTF-8")],
+)
+def test_a_look_alike_that_is_no_python_is_a_fault_whatever_it_names(
+    rule_file: Run, text: str | bytes, message: str
+) -> None:
+    rule_file.write(LOOK_ALIKE, text)
+
+    result = rule_file("test-rule", "ACME001")
+
+    assert (result.exit_code, result.stdout.splitlines()[0]) == (1, f"{LOOK_ALIKE}:{message}")
+
+
+def test_expectations_are_comments_and_not_what_a_string_holds(rule_file: Run) -> None:
+    program = (rule_file.folder / LOOK_ALIKE).read_text()
+    rule_file.write(LOOK_ALIKE, f'{program}NOTE = """\nx  # expect: ACME001\n"""\n')
+
+    assert rule_file("test-rule", "ACME001").stdout == PASSED
+
+
+def test_rules_behind_one_that_has_no_fixtures_are_tested_all_the_same(rule_file: Run) -> None:
+    result = rule_file("test-rule", "GL001", "ACME001")
+
+    assert (result.exit_code, result.stdout) == (2, PASSED)
+    assert result.stderr == "gradlint: GL001: has no fixtures; it is no rule about the code of a program\n"

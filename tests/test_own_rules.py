@@ -192,13 +192,62 @@ def test_an_event_of_a_fault_brings_verdict_cause_and_variables(run: Run) -> Non
     assert finding.variables == ("w",)
 
 
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_what_a_rule_prints_does_not_get_into_the_report(project: Run, jobs: str) -> None:
+    text = RULE.replace("\n\nfrom gradlint.events", '\nprint("loaded")\nfrom gradlint.events')
+    project.write("tools/acme.py", text.replace("    return", '    print("asked")\n    return'))
+    project.write("other.py", CLEAN)
+    arguments = ("check", "other.py", "train.py", "--jobs", jobs, "--output-format", "json")
+
+    result = run_process(*arguments, folder=project.folder)
+
+    assert [name for name, _, _ in places(result)] == ["other.py", "train.py"]
+    assert "loaded" in result.stderr
+    assert result.stderr.count("asked") == 2
+    assert run_process("flow", "train.py", "--output-format", "json", folder=project.folder).stdout.startswith("{")
+    assert "loaded" not in run_process("rule", "ACME001", folder=project.folder).stdout
+
+
+def test_of_a_rule_that_fails_no_comment_is_called_unused_and_none_hides_it(project: Run) -> None:
+    project.write("tools/acme.py", RULE[: RULE.index("    return")] + "    raise ValueError\n")
+    project.write("train.py", f"{CLEAN}x = 1  # gradlint: ignore[ACME001]\n".replace("as tf\n", "as tf  # noqa\n"))
+
+    assert places(project("check", "train.py", "--output-format", "json")) == [("train.py", 1, "GL009")]
+
+
 @pytest.mark.parametrize(
     ("body", "words"),
     [
         ("return Finding(decision.place, decision.nothing)", "AttributeError: 'GradientDecision' object has no"),
         ("raise SystemExit(3)", "SystemExit: 3 at acme.py:13"),
-        ("return 'found'", "TypeError: expected a Finding with a place and a message, got 'found'"),
-        ("return Finding(None, 'found')", "TypeError: expected a Finding with a place and a message"),
+        ("return 'found'", "TypeError: expected a Finding or None, got a str"),
+        ("return (each for each in ())", "TypeError: expected a Finding or None, got a generator"),
+        ("return [Finding(decision.place, 'found')] * 99", "TypeError: expected a Finding or None, got a list"),
+        ("raise ValueError(object())", "ValueError: <object object> at acme.py:13"),
+        (r"raise ValueError('a\n' * 999)", f"ValueError: {'a ' * 149}a… at acme.py:13"),
+        ("return Finding(None, 'found')", "TypeError: place: expected a Place, got a NoneType"),
+        ("return Finding(decision.place, 3)", "TypeError: message: expected a string, got an int"),
+        ("return Finding(decision.place, ' ')", "ValueError: message: is empty"),
+        ("return Finding(decision.place, 'f', 3)", "TypeError: instead: expected a string, got an int"),
+        ("return Finding(decision.place, 'f', severity='error')", "TypeError: severity: expected a Severity, got 'err"),
+        ("return Finding(decision.place, 'f', verdict='none')", "TypeError: verdict: expected a Verdict, got 'none'"),
+        ("return Finding(decision.place, 'f', cause=3)", "TypeError: cause: expected a Cause, got an int"),
+        ("return Finding(decision.place, 'f', variables=[1])", "TypeError: variables: expected a string, got an int"),
+        ("return Finding(decision.place, 'f', variables='w')", "TypeError: variables: expected a tuple, got a str"),
+        ("return Finding(decision.place, 'f', trace=3)", "TypeError: trace: expected a tuple, got an int"),
+        ("return Finding(decision.place, 'f', trace=['a'])", "TypeError: trace: expected steps, got a str"),
+        ("return Finding(type(decision.place)(3, 1, 1, 1), 'f')", "ValueError: place: rows and columns count from 1"),
+        ("return Finding(type(decision.place)(0, 0, 0, 0), 'f')", "ValueError: place: rows and columns count from 1"),
+        ("return Finding(type(decision.place)(1, 1, 1, '2'), 'f')", "TypeError: place: a Place holds integers"),
+        (
+            "return Finding(type(decision.place)(99, 1, 99, 2), 'f')",
+            "ValueError: place: not in the file: row 99, column",
+        ),
+        ("return Finding(type(decision.place)(3, 1, 3, 2, 7), 'f')", "ValueError: place: not in the file: row 3"),
+        (
+            "return Finding(type(decision.place)(3, 1, 3, 2, 0, 9), 'f')",
+            "ValueError: place: not in the file: row 3, col",
+        ),
     ],
 )
 def test_a_rule_that_fails_is_a_finding_and_the_run_goes_on(project: Run, body: str, words: str) -> None:
@@ -213,6 +262,32 @@ def test_a_rule_that_fails_is_a_finding_and_the_run_goes_on(project: Run, body: 
     assert message.startswith(f"the rule ACME001 (gradient-asked) failed ({words}")
     assert "mend the rule, or leave it out with `--ignore ACME001`" in project("check", "train.py").stdout
     assert codes(project("check", "train.py", "--ignore", "ACME001", "--output-format", "json").stdout) == ["GL101"]
+
+
+def test_a_finding_of_lists_and_of_texts_of_a_class_of_the_rule_is_told_by_every_process(project: Run) -> None:
+    found = "    return Finding(decision.place, Words('found'), Words('write'), variables=[Words('w')])\n"
+    rule = RULE[: RULE.index("    return")] + found
+    project.write("tools/acme.py", rule.replace("@rule", "class Words(str):\n    pass\n\n\n@rule"))
+    project.write("other.py", CLEAN)
+
+    result = project("check", "train.py", "other.py", "--jobs", "2", "--output-format", "json")
+
+    assert [(each["message"], each["variables"]) for each in result.findings] == [("found", ["w"])] * 2
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_what_a_rule_prints_is_no_part_of_a_report(project: Run, jobs: str) -> None:
+    project.write("tools/acme.py", RULE.replace("    return", "    print('asked')\n    return") + "print('loaded')\n")
+    project.write("other.py", CLEAN)
+
+    done = run_process(
+        "check", "train.py", "other.py", "--jobs", jobs, "--output-format", "json", folder=project.folder
+    )
+
+    assert codes(done.stdout) == ["ACME001", "ACME001"]
+    assert {"asked", "loaded"} == set(done.stderr.splitlines())
+    listed = run_process("rule", "ACME001", "--output-format", "json", folder=project.folder)
+    assert codes(listed.stdout) == ["ACME001"]
 
 
 BROKEN_FILES = {
@@ -250,7 +325,31 @@ BROKEN_FILES = {
     ),
     "no annotation": (
         RULE.replace(": GradientDecision)", ")"),
-        "11: ACME001: a rule takes one annotated event, got []",
+        "11: ACME001: a rule takes one annotated event, by its place; its parameters are (decision)",
+    ),
+    "a method": (
+        RULE.replace("(decision: Grad", "(self, decision: Grad"),
+        "11: ACME001: a rule takes one annotated event, by its place; its parameters are (self, decision)",
+    ),
+    "a keyword": (
+        RULE.replace("(decision: Grad", "(*, decision: Grad"),
+        "11: ACME001: a rule takes one annotated event, by its place; its parameters are (decision)",
+    ),
+    "many events": (
+        RULE.replace("(decision: Grad", "(*decision: Grad"),
+        "11: ACME001: a rule takes one annotated event, by its place; its parameters are (*decision)",
+    ),
+    "a coroutine": (
+        RULE.replace("def gr", "async def gr"),
+        "11: ACME001: a rule returns a Finding or None; it is no `async def`, and does not `yield`",
+    ),
+    "a generator": (
+        RULE.replace("    return", "    yield"),
+        "11: ACME001: a rule returns a Finding or None; it is no `async def`, and does not `yield`",
+    ),
+    "a class": (
+        RULE[: RULE.index("def ")] + "class Asked:\n    decision: GradientDecision\n",
+        "11: ACME001: a rule is a function, as `def` makes it",
     ),
 }
 
@@ -348,6 +447,7 @@ def test_a_broken_package_is_named_in_one_line(run: Run, tmp_path: Path, text: s
     assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
     assert result.stderr.startswith("gradlint: acme-gradlint 2.1: ")
     assert message in result.stderr
+    assert run_process("check", "--select", "GL1", folder=run.folder, PYTHONPATH=path).stderr == result.stderr
 
 
 def test_a_module_that_an_entry_point_names_in_vain_is_told(run: Run, tmp_path: Path) -> None:

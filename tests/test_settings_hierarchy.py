@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -202,7 +203,7 @@ def test_a_chain_of_a_thousand_files_is_followed_and_its_circle_found(run: Run) 
     [
         ("nowhere.toml", "gradlint.toml:2: extend: nowhere.toml: no such file"),
         ("inner", "gradlint.toml:2: extend: inner: is a folder"),
-        ("pyproject.toml", "pyproject.toml: no table [tool.gradlint]"),
+        ("pyproject.toml", "gradlint.toml:2: extend: pyproject.toml: no table [tool.gradlint]"),
         ("broken.toml", "broken.toml:1: invalid value"),
         ("wrong.toml", "wrong.toml:1: keras: expected 2 or 3, got 7"),
     ],
@@ -276,7 +277,7 @@ def test_the_severity_of_the_settings_counts_in_reports_and_exit_status(
 
 
 def test_rules_about_files_and_comments_have_severities_too(run: Run) -> None:
-    run.write("gradlint.toml", '[severity]\nGL0 = "info"\n')
+    run.write("gradlint.toml", '[severity]\nsyntax-error = "info"\nGL00 = "info"\n')
     run.write("a.py", BROKEN)
     run.write("b.py", UNUSED)
 
@@ -284,6 +285,29 @@ def test_rules_about_files_and_comments_have_severities_too(run: Run) -> None:
 
     assert [each["severity"] for each in result.findings] == ["info", "info"]
     assert result.exit_code == 0
+
+
+@pytest.mark.parametrize("name", ["gradlint.toml", ".gradlint.toml"])
+def test_settings_behind_a_broken_link_end_the_run(run: Run, name: str) -> None:
+    (run.folder / name).symlink_to("nowhere.toml")
+    (run.folder / "pyproject.toml").symlink_to("nowhere.toml")  # may be about anything
+    run.write("inner/a.py", CLEAN)
+
+    assert failed(run("check")) == f"{name}: broken symbolic link"
+
+    (run.folder / name).unlink()
+    assert run("check").exit_code == 0
+
+
+@pytest.mark.parametrize("word", ["ALL", "GL", "GL0"])
+def test_a_file_that_cannot_be_judged_is_no_hint_unless_its_rule_is_named(run: Run, word: str) -> None:
+    run.write("gradlint.toml", f'[severity]\n{word} = "info"\n')
+    run.write("a.py", BROKEN)
+
+    result = run("check", *JSON)
+
+    assert [(each["code"], each["severity"]) for each in result.findings] == [("GL001", "error")]
+    assert result.exit_code == 1
 
 
 def test_the_fail_level_says_which_findings_count(run: Run) -> None:
@@ -386,6 +410,26 @@ def test_the_output_format_comes_from_option_environment_or_settings(run: Run, m
             '--per-file-ignores: tests: no rule "GL1O1"; did you mean "GL101" (forward-outside-tape)?',
         ),
         (["--exclude", "!"], "--exclude: a pattern is empty"),
+        (["--exclude", ""], "--exclude: names no pattern"),
+        (["--select", ""], "--select: names no rule"),
+        (["--select", " , "], "--select: names no rule"),
+        (["--extend-ignore", ""], "--extend-ignore: names no rule"),
+        (["--select", "all"], '--select: no rule "all"; did you mean "ALL"?'),
+        (["--config", "keras = 2024-01-31"], "--config: keras: expected 2 or 3, got 2024-01-31"),
+        (
+            ["--config", "keras = [2024-01-31, 'a', true]"],
+            "--config: keras: expected 2 or 3, got [2024-01-31, 'a', true]",
+        ),
+        (
+            ["--config", f"keras = 0x{'F' * 5000}"],
+            "--config: keras: expected 2 or 3, got a number of thousands of digits",
+        ),
+        (
+            ["--config", f"output-format = 0x{'F' * 5000}"],
+            '--config: output-format: expected "full", "concise", "grouped", "json", "json-lines", "sarif", "github", '
+            '"gitlab", "junit", "pylint" or "markdown", got a number of thousands of digits',
+        ),
+        (["--show-files", "--show-settings"], "--show-files: not together with --show-settings"),
     ],
 )
 def test_options_that_make_no_sense_end_the_run_in_one_line(run: Run, arguments: list[str], complaint: str) -> None:
@@ -422,6 +466,90 @@ def test_options_that_extend_add_to_the_settings(run: Run) -> None:
     assert checked(run, "--per-file-ignores", "new/:GL003,GL101", "--per-file-ignores", "a.py:GL003") == []
 
 
+@pytest.mark.parametrize("ignore", ["GL1", "GL", "ALL", "GL101", "forward-outside-tape"])
+@pytest.mark.parametrize("select", ["GL1", "GL101", "forward-outside-tape"])
+def test_what_an_option_says_of_a_rule_counts_more_than_a_closer_word_of_a_file(
+    run: Run, select: str, ignore: str
+) -> None:
+    run.write("a.py", FAULTY)
+    run.write("gradlint.toml", f'select = ["{select}"]\n')
+    for option in ("--ignore", "--extend-ignore"):
+        assert checked(run, option, ignore) == []
+    assert checked(run, "--config", f'ignore = ["{ignore}"]') == []
+
+    run.write("gradlint.toml", f'ignore = ["{select}"]\n')
+    assert checked(run) == []
+    assert checked(run, "--extend-select", ignore) == [("a.py", "GL101")]
+    assert checked(run, "--config", f'extend-select = ["{ignore}"]') == [("a.py", "GL101")]
+
+
+def test_of_the_words_of_options_the_closer_one_wins_and_others_of_the_files_stay(run: Run) -> None:
+    run.write("a.py", UNUSED + FAULTY)
+    run.write("gradlint.toml", 'ignore = ["GL"]\n')
+
+    assert checked(run, "--extend-select", "GL1") == [("a.py", "GL101")]
+    assert checked(run, "--extend-select", "GL", "--ignore", "GL101") == [("a.py", "GL003")]
+    assert checked(run, "--ignore", "GL", "--extend-select", "GL101") == [("a.py", "GL101")]
+    assert checked(run, "--extend-select", "GL101", "--ignore", "GL101") == []
+
+
+def test_a_folder_that_is_named_is_judged_though_it_is_excluded(run: Run) -> None:
+    run.write("gradlint.toml", 'exclude = ["legacy", "*_pb2.py"]\n')
+    for name in ("a.py", "legacy/b.py", "legacy/deep/c.py", "legacy/d_pb2.py"):
+        run.write(name, FAULTY)
+
+    assert checked(run) == [("a.py", "GL101")]
+    assert checked(run, "legacy") == [("legacy/b.py", "GL101"), ("legacy/deep/c.py", "GL101")]
+    assert checked(run, ".", "legacy/deep") == [("a.py", "GL101"), ("legacy/deep/c.py", "GL101")]
+    assert checked(run, "legacy", "--force-exclude") == []
+
+
+def test_that_nothing_is_judged_as_all_is_excluded_is_said(run: Run) -> None:
+    run.write("a/b.py", FAULTY)
+    run.write("c/notes.txt")
+
+    assert run("check", "a", "--exclude", "b.py").stderr == "gradlint: no Python files in a that are not excluded\n"
+    assert run("check", "c", "--exclude", "b.py").stderr == "gradlint: no Python files in c\n"
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "./legacy",
+        "./legacy/",
+        "././legacy/*.py",
+        "{root}/legacy",
+        "{root}/legacy/b.py",
+        "./",
+        "../inner/legacy",
+        "x,legacy",
+    ],
+)
+def test_patterns_may_be_paths_of_files_and_folders(run: Run, pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    run.write("inner/legacy/b.py", FAULTY)
+    run.write("inner/gradlint.toml", "")
+    monkeypatch.chdir("inner")
+    pattern = pattern.replace("{root}", str(run.folder / "inner"))
+
+    assert checked(run) == [("legacy/b.py", "GL101")]
+    assert checked(run, "--exclude", pattern) == []
+    if "," not in pattern:
+        assert checked(run, "--per-file-ignores", f"{pattern}:GL101") == []
+        run.write("inner/gradlint.toml", f'exclude = ["{pattern}"]\n')
+        assert checked(run) == []
+
+
+def test_a_pattern_may_lead_to_a_folder_elsewhere(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run.write("one/legacy/a.py", FAULTY)
+    run.write("two/b.py", FAULTY)
+    monkeypatch.chdir("two")
+    elsewhere = str(run.folder / "one" / "legacy")
+
+    assert checked(run, "../one", ".", "--exclude", "../one/legacy") == [("b.py", "GL101")]
+    assert checked(run, "../one", ".", "--exclude", elsewhere) == [("b.py", "GL101")]
+    assert checked(run, ".", "--exclude", "/b.py") == []
+
+
 def test_an_exclude_with_an_exclamation_mark_brings_a_folder_back(run: Run) -> None:
     run.write("gradlint.toml", 'exclude = ["!build/"]\n')
     run.write("build/a.py", FAULTY)
@@ -439,7 +567,26 @@ def test_excludes_reach_named_paths_when_they_are_forced(run: Run) -> None:
 
     assert [name for name, _ in checked(run, *named)] == sorted(named)
     assert [name for name, _ in checked(run, "--force-exclude", *named)] == ["c.py", "inner/e.py", "inner/old/f.py"]
-    assert run("check", "--force-exclude", "old").stderr == "gradlint: no Python files in old\n"
+    assert run("check", "--force-exclude", "old").stderr == "gradlint: no Python files in old that are not excluded\n"
+
+
+@pytest.mark.parametrize("is_repository", [True, False])
+def test_forced_excludes_do_not_depend_on_the_working_folder(
+    run: Run, monkeypatch: pytest.MonkeyPatch, is_repository: bool
+) -> None:
+    run.write("build/project/gradlint.toml", 'exclude = ["old/"]\n')
+    run.write("build/project/inner/gradlint.toml", "")
+    for name in ("inner/a.py", "inner/old/b.py", "build/c.py"):
+        run.write(f"build/project/{name}", FAULTY)
+    project = run.folder / "build" / "project"
+    if is_repository:
+        (project / ".git").mkdir()
+        run.write("gradlint.toml", 'exclude = ["*.py"]\n')  # of another project, around this one
+
+    for folder in (run.folder, project, project / "build", project / "inner" / "old"):
+        monkeypatch.chdir(folder)
+        named = [str(project / name) for name in ("inner/a.py", "build/c.py")]
+        assert [os.path.abspath(name) for name, _ in checked(run, "--force-exclude", *named)] == named[:1], folder
 
 
 def test_excludes_reach_standard_input_when_they_are_forced(run: Run) -> None:
@@ -502,6 +649,27 @@ def test_shown_settings_can_be_read_again(run: Run) -> None:
     assert shown(run)[0] | {"src": ["."]} == tomllib.loads(text)
 
 
+def test_shown_patterns_of_an_extended_file_mean_the_same_when_they_are_read_again(run: Run) -> None:
+    ignores = '[per-file-ignores]\n"c.py" = ["GL101"]\n"!in/" = ["GL4"]\n'
+    run.write("base/gradlint.toml", f'exclude = ["old/", "/inner/d.py"]\n{ignores}')
+    run.write("proj/gradlint.toml", 'extend = "../base/gradlint.toml"\n[per-file-ignores]\n"c.py" = ["GL102"]\n')
+    run.write("proj/c.py", FAULTY)
+    table, text = shown(run, "proj")
+
+    assert table["exclude"] == ["../base/**/old/", "../base/inner/d.py"]
+    assert table["per-file-ignores"] == {
+        "../base/**/c.py": ["GL101"],
+        "!../base/**/in/": ["GL4"],
+        "c.py": ["GL102"],
+    }
+    assert checked(run) == [("proj/c.py", "GL101")]
+
+    run.write("proj/gradlint.toml", text.replace('extend = "', '# extend = "'))
+
+    assert checked(run) == [("proj/c.py", "GL101")]
+    assert shown(run, "proj")[0]["per-file-ignores"] == table["per-file-ignores"]
+
+
 def test_files_are_shown_that_would_be_judged(run: Run) -> None:
     run.write("gradlint.toml", 'exclude = ["old/"]\n')
     for name in ("b.py", "a/c.ipynb", "old/d.py", "notes.txt"):
@@ -512,6 +680,42 @@ def test_files_are_shown_that_would_be_judged(run: Run) -> None:
     assert (result.exit_code, result.stdout, result.stderr) == (0, "a/c.ipynb\nb.py\n", "")
     missing = run("check", "--show-files", "b.py", "nowhere.py")
     assert (missing.exit_code, missing.stdout) == (2, "b.py\n")
+
+
+# Faults of files
+
+
+def test_a_fault_at_the_end_of_a_file_is_told_with_its_last_row(run: Run) -> None:
+    run.write("gradlint.toml", "keras = 2\nkeras = 3")
+    assert failed(run("check")) == "gradlint.toml:2: cannot overwrite a value"
+
+    run.write("gradlint.toml", "keras = 2\nselect = [\n")
+    assert failed(run("check")).startswith("gradlint.toml:2: ")
+
+
+@pytest.mark.parametrize("name", ["gradlint.toml", "named.toml"])
+def test_the_table_of_a_pyproject_in_another_file_is_told(run: Run, name: str) -> None:
+    run.write(name, "\n[tool.gradlint]\nselect = ['GL1']\n")
+
+    assert failed(run("check", *(["--config", name] if name == "named.toml" else []))) == (
+        f"{name}:2: tool.gradlint: belongs into a pyproject.toml; here settings stand at the top level"
+    )
+
+
+def test_a_rule_of_ones_own_can_be_named_where_its_file_is_whatever_is_judged_before(run: Run) -> None:
+    run("new-rule", "ACME001", "no-hidden-models", "--event", "ItemAssigned", "--path", "a")
+    run.write("a/gradlint.toml", 'rules = ["no_hidden_models.py"]\nexclude = ["fixtures"]\n')
+    run.write("b/gradlint.toml", 'select = ["ACME001", "GL"]\n')
+    for order in (("a", "b"), ("b", "a"), ("b",)):
+        assert failed(run("check", *order)).startswith('b/gradlint.toml:1: select: no rule "ACME001"')
+
+    run.write("b/gradlint.toml", "")
+    run.write("b/c.py", "import tensorflow as tf\nx = 1  # gradlint: ignore[ACME001]\n")
+    run.write("a/c.py", "import tensorflow as tf\nx = 1  # gradlint: ignore[ACME001]\n")
+    for order in (("a/c.py", "b"), ("b", "a/c.py")):
+        assert checked(run, *order) == [("a/c.py", "GL003"), ("b/c.py", "GL004")]
+    assert checked(run, "b") == [("b/c.py", "GL004")]
+    assert checked(run, "b", "a", "--select", "ACME001") == checked(run, "a", "b", "--select", "ACME001") == []
 
 
 # From Python

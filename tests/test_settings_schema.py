@@ -85,6 +85,11 @@ def test_every_rule_can_be_named() -> None:
         {"fail-level": "fatal"},
         {"cache-dir": ""},
         {"extend": 3},
+        {"exclude": [""]},
+        {"extend-exclude": ["!"]},
+        {"src": [""]},
+        {"rules": [""]},
+        {"per-file-ignores": {"": ["GL1"]}},
     ],
     ids=str,
 )

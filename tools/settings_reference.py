@@ -43,6 +43,9 @@ Over the files goes what the command line says, the second of these over the fir
 2. the options of the command line, such as `--select`, which replaces `select`, `extend-select`, `ignore` and
    `extend-ignore` of the files; `--ignore` and the `--extend-...` options add to the files.
 
+About a rule that the command line speaks of, its word counts, however specific those of the files are: `--ignore GL1`
+switches GL101 off, though a file selects `GL101`.
+
 `--config FILE` reads this file for all that is judged, in place of those that would be found; its patterns, `src` and
 `cache-dir` are seen from the working folder, `extend` and `rules` from the folder of the file. `--isolated` reads no
 file. The environment variable `GRADLINT_CONFIG` names a file as `--config FILE` does, and `GRADLINT_OUTPUT_FORMAT` the

@@ -12,6 +12,7 @@ from gradlint.cli.add_ignore import add_ignore_options, check_options, write_ign
 from gradlint.cli.completion import complete_files
 from gradlint.cli.output import checkout_folder, chosen_outputs, is_summarised, output_options, write_reports
 from gradlint.cli.settings_options import settings_options
+from gradlint.errors import RunError
 
 if TYPE_CHECKING:
     from gradlint.cli.judged_files import JudgedFiles
@@ -37,7 +38,11 @@ if TYPE_CHECKING:
 )
 @add_ignore_options
 @click.option("--no-cache", is_flag=True, help="Judge every file anew (there is no cache yet).")
-@click.option("--stdin-filename", metavar="NAME", help="The name to report for standard input, given as `-`.")
+@click.option(
+    "--stdin-filename",
+    metavar="NAME",
+    help="The name to report for standard input, which is read for the path `-`, and when no path is given.",
+)
 def check(
     paths: tuple[str, ...],
     choices: Choices,
@@ -61,8 +66,9 @@ def check(
 ) -> None:
     """Judge Python files (default: those under the working folder) and print what is wrong with their gradients.
 
-    `-` reads standard input. Exit status: 0 when nothing was found, 1 when there are errors or warnings, 2 when the
-    run itself failed (bad option, missing path, unreadable settings); hints do not count unless --fail-level is info.
+    `-` reads standard input, in place of the file that --stdin-filename names. Exit status: 0 when nothing was found,
+    1 when there are errors or warnings, 2 when the run itself failed (bad option, missing path, unreadable settings);
+    hints do not count unless --fail-level is info.
     """
     from gradlint.cli import judged_files
     from gradlint.config import Hierarchy
@@ -71,7 +77,11 @@ def check(
     from gradlint.rule import Severity
     from gradlint.text import printable
 
-    paths = paths or (".",)
+    if show_files and show_settings:
+        raise RunError("--show-files: not together with --show-settings")
+    paths = paths or ((".",) if stdin_filename is None else ("-",))
+    if stdin_filename is not None and "-" not in paths:
+        raise RunError("--stdin-filename: names standard input, `-`, which is not among the paths")
     why = check_options(paths, add_ignore=add_ignore, reason=reason)
     settings = Hierarchy(choices)
     of_run = settings.for_run([stdin_filename] if paths == ("-",) and stdin_filename else paths)
@@ -81,6 +91,7 @@ def check(
     found = judged_files.files_of_run(
         paths, settings, force_exclude=force_exclude, stdin_filename=stdin_filename or "-"
     )
+    settings.check_words()
     status = 2 if found.missing else 0
     if show_files or show_settings:
         if show_files:
@@ -97,7 +108,8 @@ def check(
         results, is_complete = write_ignores(results, why)
         status = status if is_complete else 2
     if not results and not found.missing:
-        click.echo(f"gradlint: no Python files in {', '.join(map(printable, paths))}", err=True)
+        excluded = " that are not excluded" if found.discovered.excluded else ""
+        click.echo(f"gradlint: no Python files in {', '.join(map(printable, paths))}{excluded}", err=True)
     if accepted and not is_summarised(outputs):
         click.echo(f"gradlint: {not_shown(accepted)}", err=True)
     level = Severity(fail_level) if fail_level else of_run.fail_level
@@ -115,13 +127,27 @@ def check(
     click.get_current_context().exit(report.exit_code)
 
 
+def _read_standard_input() -> bytes:
+    """What standard input holds.
+
+    Raises:
+        RunError: it is closed, or cannot be read.
+    """
+    if sys.stdin is None:
+        raise RunError("-: standard input is closed")
+    try:
+        return sys.stdin.buffer.read()
+    except OSError as error:
+        raise RunError(f"-: standard input cannot be read: {(error.strerror or str(error)).lower()}") from error
+
+
 def _results(found: JudgedFiles, settings: SettingsByFile, jobs: int | None) -> list[FileResult]:
     """The results in their final order."""
     from gradlint.cli.progress import Progress
     from gradlint.run import check_found, freeze_what_stays
 
     name = found.standard_input
-    standard_input = (sys.stdin.buffer.read(), name) if name is not None else None
+    standard_input = (_read_standard_input(), name) if name is not None else None
     freeze_what_stays()
     with Progress(len(found.files)) as progress:
         return check_found(found.discovered, settings, jobs, progress.advance, standard_input)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import click
 
 from gradlint.config import Hierarchy, SettingsByFile
 from gradlint.files.discovery import Discovered, Excludes, Unusable, discover
 from gradlint.settings.shown import as_toml
-from gradlint.text import printable
+from gradlint.text import printable, shown_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +36,20 @@ class JudgedFiles:
 def files_of_run(
     paths: Sequence[str], settings: SettingsByFile, *, force_exclude: bool, stdin_filename: str
 ) -> JudgedFiles:
-    """The files that the paths stand for; about paths that were asked for in vain, a line each on standard error."""
+    """The files that the paths stand for; about paths that were asked for in vain, a line each on standard error.
+
+    Raises:
+        RunError: standard input has a name, and is not among the paths.
+    """
     found = discover([path for path in paths if path != "-"], settings, force_exclude=force_exclude)
     for unusable in found.missing:
-        click.echo(f"gradlint: {printable(unusable.path)}: {unusable.reason}", err=True)
+        click.echo(f"gradlint: {shown_path(unusable.path)}: {unusable.reason}", err=True)
     standard_input = stdin_filename if "-" in paths else None
     if standard_input not in (None, "-") and force_exclude and Excludes(settings).has(stdin_filename, is_folder=False):
         standard_input = None
+    if standard_input not in (None, "-"):  # an editor's text of a file takes the place of what is on the disk
+        name = os.path.abspath(stdin_filename)
+        found = replace(found, files=tuple(each for each in found.files if os.path.abspath(each) != name))
     return JudgedFiles(found, standard_input)
 
 

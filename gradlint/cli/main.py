@@ -43,7 +43,9 @@ class Commands(click.Group):
                 sys.stdout.flush()
             return result
         except RunError as error:
-            click.echo(f"gradlint: {error}", err=True)
+            from gradlint.text import printable
+
+            click.echo(f"gradlint: {printable(str(error))}", err=True)
             ctx.exit(2)
         except KeyboardInterrupt:
             click.echo("gradlint: interrupted", err=True)

@@ -20,24 +20,31 @@ def every_rule() -> list[Rule]:
 
 
 def named_rules(words: Sequence[str]) -> list[Rule]:
-    """The rules that the words name, in their order.
+    """The rules that the words name, in their order, each once. Files among the words make their rules known.
 
     Raises:
         RunError: a word names none, or a rule file cannot be loaded.
     """
-    return [rule for word in words for rule in _named(word)]
+    from gradlint.own_rules import load_rule_files
+
+    files = [word for word in words if word.endswith(".py")]
+    load_rule_files(files)
+    return list(dict.fromkeys(rule for word in words for rule in _named(word, files)))
 
 
-def _named(word: str) -> Sequence[Rule]:
-    from gradlint.own_rules import load_rule_files, rules_in_file
+def _named(word: str, files: Sequence[str]) -> Sequence[Rule]:
+    from gradlint.own_rules import rules_in_file
     from gradlint.rule import rules_of_gradlint
     from gradlint.selection import no_such_rule
 
     if word.endswith(".py"):
-        load_rule_files([word])
         return rules_in_file(word)
+
+    def of_files() -> list[Rule]:
+        return [rule for file in files for rule in rules_in_file(file)]
+
     # Settings that make no sense are no reason to leave a rule of gradlint unexplained.
-    for rules in (rules_of_gradlint, every_rule):
+    for rules in (rules_of_gradlint, of_files, every_rule):
         found = [rule for rule in rules() if word in (rule.code, rule.name)]
         if found:
             return found

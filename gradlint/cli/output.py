@@ -55,6 +55,13 @@ class Output:
     """The option that named the file, for complaints."""
 
 
+class _FormatOption(click.Option):
+    """`--output-format`: where `--output` is given, the environment has no say."""
+
+    def resolve_envvar_value(self, ctx: click.Context) -> str | None:
+        return None if ctx.params.get("output") else super().resolve_envvar_value(ctx)
+
+
 def output_options(command: Command) -> Command:
     """The options of every command that reports findings, in the order of `--help`.
 
@@ -71,6 +78,7 @@ def output_options(command: Command) -> Command:
         ),
         click.option(
             "--output-format",
+            cls=_FormatOption,
             type=click.Choice(FORMATS),
             envvar="GRADLINT_OUTPUT_FORMAT",
             show_envvar=True,

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from gradlint.cli.completion import complete_rule
+from gradlint.errors import RunError
+from gradlint.text import printable
 
 if TYPE_CHECKING:
     from gradlint.rule import Rule
@@ -29,6 +31,8 @@ def rule(rules: tuple[str, ...], every: bool, output_format: str) -> None:
     """
     from gradlint.cli.named_rules import every_rule, named_rules
 
+    if every and rules:
+        raise RunError(f"--all: explains every rule; name none beside it, or leave it out: {printable(rules[0])}")
     chosen = every_rule() if every or not rules else named_rules(rules)
     if output_format == "json":
         import json

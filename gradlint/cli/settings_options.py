@@ -70,13 +70,14 @@ _CHOICE = (
         "--exclude",
         multiple=True,
         metavar="PATTERN",
-        help="Pass over these files and folders, in place of those of the settings. As in .gitignore; repeatable.",
+        help="Pass over these files and folders, in place of those of the settings. As in .gitignore; comma-separated, "
+        "repeatable.",
     ),
     click.option(
         "--extend-exclude",
         multiple=True,
         metavar="PATTERN",
-        help="Pass over these beside the excluded ones; repeatable.",
+        help="Pass over these beside the excluded ones; comma-separated, repeatable.",
     ),
     click.option("--force-exclude", is_flag=True, help="Exclude paths that are named on the command line, too."),
     click.option("--include-docs", is_flag=True, help="Judge code in Markdown, reStructuredText and docstrings, too."),
@@ -121,8 +122,9 @@ def _choices(values: dict[str, Any]) -> Choices:
     for key in _LISTS:
         given = values.pop(key.replace("-", "_"), ())
         if given:
-            split = not key.endswith("exclude")  # a comma may be part of a pattern
-            flags[key] = [word for value in given for word in (_words(value) if split else [value])]
+            flags[key] = [word for value in given for word in _words(value)]
+            if not flags[key]:  # a variable that is not set: silence would mean all rules
+                raise RunError(f"--{key}: names no {'pattern' if key.endswith('exclude') else 'rule'}")
     if pairs := values.pop(_PER_FILE.replace("-", "_"), ()):
         flags[_PER_FILE] = _per_file(pairs)
     if values.pop("include_docs", False):

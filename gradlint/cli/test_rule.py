@@ -27,7 +27,7 @@ def test_rule(rules: tuple[str, ...], folder: str | None) -> None:
     """Judge the programs in fixtures/<CODE>/ beside a rule's file: what `# expect: CODE` marks must be found, no more.
 
     Without a rule, all those are tested whose files the settings of the working folder name. Exit status: 0 when all
-    is as expected, 1 when it is not, 2 when there was nothing to test.
+    is as expected, 1 when it is not, 2 when there was nothing to test, for one of the rules at least.
     """
     from gradlint.cli.named_rules import every_rule, named_rules
     from gradlint.rule_fixtures import fixtures_of, run_fixtures
@@ -37,7 +37,12 @@ def test_rule(rules: tuple[str, ...], folder: str | None) -> None:
         raise RunError("test-rule: name a rule or a rule file; the settings name none")
     status = 0
     for rule in chosen:
-        tested = run_fixtures(rule, Path(folder) / rule.code if folder else fixtures_of(rule))
+        try:
+            tested = run_fixtures(rule, Path(folder) / rule.code if folder else fixtures_of(rule))
+        except RunError as error:  # the others are tested all the same
+            click.echo(f"gradlint: {error}", err=True)
+            status = 2
+            continue
         for fault in tested.faults:
             click.echo(str(fault))
         click.echo(_summary(tested))

@@ -10,10 +10,11 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gradlint.files.documents import SUFFIXES as DOCUMENT_SUFFIXES
+from gradlint.files.gitignore import is_repository, of_folder, of_repository
 from gradlint.files.patterns import Patterns, compiled, verdict_of
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ class Discovered:
     files: tuple[str, ...]
     missing: tuple[Unusable, ...]
     unreadable: tuple[Unusable, ...]
+    excluded: bool = False
+    """Whether anything was passed over because the settings say so."""
 
 
 def discover(paths: Sequence[str], settings: SettingsByFile, *, force_exclude: bool = False) -> Discovered:
@@ -57,13 +60,14 @@ def discover(paths: Sequence[str], settings: SettingsByFile, *, force_exclude: b
             continue
         is_folder = stat.S_ISDIR(mode)
         if force_exclude and excludes.has(path, is_folder=is_folder):
+            excludes.met = True
             continue
         if not is_folder:
             files.setdefault(os.path.abspath(path), os.path.normpath(path))
             continue
         for found in _Walk(excludes, unreadable).files_under(os.path.normpath(path)):
             files.setdefault(os.path.abspath(found), found)
-    return Discovered(tuple(sorted(files.values())), tuple(missing), tuple(unreadable))
+    return Discovered(tuple(sorted(files.values())), tuple(missing), tuple(unreadable), excludes.met)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +82,22 @@ class _OfFolder:
         patterns = compiled((*settings.exclude, *settings.extend_exclude), settings.root)
         return cls(patterns, (*SUFFIXES, *DOCUMENT_SUFFIXES) if settings.include_docs else SUFFIXES)
 
+    def verdict(self, path: str, *, is_folder: bool) -> bool | None:
+        """What the patterns say of a file or folder: True for excluded, None for nothing."""
+        return verdict_of(self.patterns, os.path.abspath(path), is_folder=is_folder) if self.patterns else None
+
     def leaves_out(self, name: str, path: str, *, is_folder: bool) -> bool:
         """Whether a file or folder is excluded, by the patterns or by its name; `!` brings a name back."""
-        verdict = verdict_of(self.patterns, os.path.abspath(path), is_folder=is_folder) if self.patterns else None
-        if verdict is None:
-            return is_folder and (name.startswith(".") or name in DEFAULT_EXCLUDES)
-        return verdict
+        verdict = self.verdict(path, is_folder=is_folder)
+        return _is_left_out_by_name(name, is_folder=is_folder) if verdict is None else verdict
+
+    def within(self, top: str) -> _OfFolder:
+        """How what a folder holds that was named itself is looked at: patterns that exclude all of it do not count."""
+        return replace(self, patterns=tuple(each.without_those_of(os.path.abspath(top)) for each in self.patterns))
+
+
+def _is_left_out_by_name(name: str, *, is_folder: bool) -> bool:
+    return is_folder and (name.startswith(".") or name in DEFAULT_EXCLUDES)
 
 
 class Excludes:
@@ -92,6 +106,8 @@ class Excludes:
     def __init__(self, settings: SettingsByFile) -> None:
         self._settings = settings
         self._made: dict[int, tuple[Settings, _OfFolder]] = {}
+        self.met = False
+        """Whether anything was passed over because the settings say so."""
 
     def of_folder(self, folder: str) -> _OfFolder:
         """How what the folder holds is looked at."""
@@ -101,10 +117,9 @@ class Excludes:
         return self._made[id(settings)][1]
 
     def has(self, path: str, *, is_folder: bool) -> bool:
-        """Whether a walk from the working folder, or from the root of the settings, would pass the path over."""
+        """Whether a walk over the whole project would pass the path over, wherever the run was started."""
         absolute = os.path.abspath(path)
-        tops = (os.getcwd(), os.path.abspath(self._settings.for_file(absolute).root))
-        top = next((each for each in tops if absolute.startswith(os.path.join(each, ""))), os.path.dirname(absolute))
+        top = self._top_above(absolute)
         parts = os.path.relpath(absolute, top).split(os.sep)
         for length, name in enumerate(parts, 1):
             folder = os.path.join(top, *parts[: length - 1])
@@ -113,6 +128,22 @@ class Excludes:
             if within.leaves_out(name, os.path.join(folder, name), is_folder=is_folder or not is_last):
                 return True
         return False
+
+    def _top_above(self, path: str) -> str:
+        """The root of the settings around a path: the outermost, for those further out say what is passed over, too.
+
+        Settings around a repository are those of somebody else, and its own folder may have any name.
+        """
+        top, folder = "", os.path.dirname(path)
+        while True:
+            settings = self._settings.for_folder(folder)
+            root = os.path.abspath(settings.root)
+            # Without a file above, settings are those of the working folder, whichever that is.
+            if not f"{folder}{os.sep}".startswith(os.path.join(root, "")) or (top and not settings.files):
+                return top or os.path.dirname(path)
+            top, folder = root, os.path.dirname(root)
+            if folder == root or is_repository(root):
+                return top
 
 
 def _why_missing(path: str, error: Exception) -> str:
@@ -130,6 +161,7 @@ class _Walk:
 
     def files_under(self, top: str) -> Iterator[str]:
         outer = _gitignores_above(os.path.abspath(top))
+        inside: dict[int, _OfFolder] = {}  # by those of the settings
         pending: list[tuple[str, tuple[Patterns, ...]]] = [(top, outer)]
         while pending:
             folder, ignores = pending.pop()
@@ -139,15 +171,19 @@ class _Walk:
             except OSError as error:
                 self.unreadable.append(Unusable(folder, _why_missing(folder, error)))
                 continue
-            within = self.excludes.of_folder(folder)
+            within = self._of_folder(folder, top, inside)
+            if any(entry.name == ".git" for entry in listed):
+                ignores = (*ignores, *of_repository(os.path.abspath(folder)))
             if any(entry.name == ".gitignore" for entry in listed):
-                ignores = (*ignores, Patterns.of_gitignore(os.path.abspath(folder)))
+                ignores = (*ignores, of_folder(os.path.abspath(folder)))
             for entry in listed:
                 path = entry.name if folder == "." else os.path.join(folder, entry.name)
                 is_folder = entry.is_dir(follow_symlinks=False)
                 if not is_folder and not _is_script(entry, within.suffixes):
                     continue
-                if within.leaves_out(entry.name, path, is_folder=is_folder):
+                verdict = within.verdict(path, is_folder=is_folder)
+                self.excludes.met = self.excludes.met or bool(verdict)
+                if verdict or (verdict is None and _is_left_out_by_name(entry.name, is_folder=is_folder)):
                     continue
                 if ignores and verdict_of(ignores, os.path.abspath(path), is_folder=is_folder):
                     continue  # as git does: the nearest `.gitignore` that says anything decides
@@ -155,6 +191,15 @@ class _Walk:
                     pending.append((path, ignores))
                 else:
                     yield path
+
+    def _of_folder(self, folder: str, top: str, made: dict[int, _OfFolder]) -> _OfFolder:
+        """How what the folder holds is looked at when `top` was named."""
+        found = self.excludes.of_folder(folder)
+        if not found.patterns:
+            return found
+        if id(found) not in made:
+            made[id(found)] = found.within(top)
+        return made[id(found)]
 
 
 def _is_script(entry: os.DirEntry[str], suffixes: tuple[str, ...]) -> bool:
@@ -166,19 +211,20 @@ def _is_script(entry: os.DirEntry[str], suffixes: tuple[str, ...]) -> bool:
 
 
 def _gitignores_above(top: str) -> tuple[Patterns, ...]:
-    """The `.gitignore` files from the root of the repository down to the folder above `top`.
+    """What git passes over by the repository around `top`, and the `.gitignore` files down to the folder above it.
 
     None when they ignore `top` itself: who names an ignored folder wants it judged.
     """
     above: list[str] = []
     folder = top
-    while not os.path.exists(os.path.join(folder, ".git")):
+    while not is_repository(folder):
         parent = os.path.dirname(folder)
         if parent == folder:
             return ()  # no repository around: only the files inside `top` speak
         above.append(parent)
         folder = parent
-    ignores = tuple(
-        Patterns.of_gitignore(each) for each in reversed(above) if os.path.isfile(os.path.join(each, ".gitignore"))
-    )
+    if not above:
+        return ()  # `top` is the root: the walk sees to it
+    files = (of_folder(each) for each in reversed(above) if os.path.isfile(os.path.join(each, ".gitignore")))
+    ignores = (*of_repository(folder), *files)
     return () if verdict_of(ignores, top, is_folder=True) else ignores

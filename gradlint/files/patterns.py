@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from gradlint.files.globs import compiled_globs
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -21,19 +24,60 @@ class Pattern:
     folder: str = ""
 
 
+_WILD = re.compile(r"[*?\[\\]")
+
+
+def pattern_in(text: str, root: str) -> Pattern:
+    """A pattern of settings that are seen from the absolute folder `root`.
+
+    Beyond what `.gitignore` knows, `./`, `../` and absolute paths that lead into a folder are seen from there.
+    """
+    sign, rest, folder = "!" * text.startswith("!"), text.removeprefix("!"), root
+    leads = False
+    while rest in (".", "..") or rest.startswith(("./", "../")):
+        first, _, rest = rest.partition("/")
+        rest, leads = rest.lstrip("/"), True
+        folder = os.path.dirname(folder) if first == ".." else folder
+    if leads:
+        return Pattern(f"{sign}/{rest or '**'}", folder)
+    inside = os.path.join(root, "")
+    if os.path.join(rest, "").startswith(inside):
+        return Pattern(f"{sign}/{rest[len(inside) :] or '**'}", root)
+    if os.path.isabs(rest) and (elsewhere := _elsewhere(rest, root)):
+        return Pattern(f"{sign}{elsewhere}", os.sep)
+    return Pattern(text, root)
+
+
+def _elsewhere(text: str, root: str) -> str:
+    """A pattern that begins as a path outside of the root does, and as nothing in the root; else an empty string."""
+    parts = text.split("/")[1:]
+    plain = next((place for place, part in enumerate(parts) if _WILD.search(part)), len(parts))
+    there, inside = os.path.join(os.sep, *parts[:plain]), os.path.join(root, *parts[:plain])
+    if there == os.sep or os.path.lexists(inside) or not os.path.lexists(there):
+        return ""
+    return "/".join([os.path.realpath(there), *parts[plain:]])
+
+
+def pattern_as_seen_from(pattern: Pattern, root: str) -> str:
+    """What settings in the absolute folder `root` would hold, to mean the same."""
+    if pattern.folder in ("", root):
+        return pattern.text
+    sign, rest = "!" * pattern.text.startswith("!"), pattern.text.removeprefix("!")
+    gap = "/" if "/" in rest.rstrip("/") else "/**/"
+    return f"{sign}{os.path.relpath(pattern.folder, root)}{gap}{rest.removeprefix('/')}"
+
+
 def check_pattern(text: str) -> None:
     """Look at a pattern.
 
     Raises:
         ValueError: it is none; with the words of a message.
     """
-    from pathspec import GitIgnoreSpec
-
     if not text.strip().strip("!"):
         raise ValueError("a pattern is empty")
     try:
-        GitIgnoreSpec.from_lines([text])
-    except (ValueError, TypeError) as error:
+        compiled_globs([text])
+    except ValueError as error:
         raise ValueError(f'"{text}" is no pattern as in .gitignore') from error
 
 
@@ -46,22 +90,13 @@ class Patterns:
 
     @classmethod
     def of_lines(cls, folder: str, lines: Sequence[str]) -> Patterns:
+        """
+        Raises:
+            ValueError: one of the lines is no pattern.
+        """
         if not lines:
             return cls(folder, None)
-        from pathspec import GitIgnoreSpec
-
-        return cls(folder, GitIgnoreSpec.from_lines(lines))
-
-    @classmethod
-    def of_gitignore(cls, folder: str) -> Patterns:
-        try:
-            text = Path(folder, ".gitignore").read_text("utf-8", "replace")
-        except OSError:
-            return cls(folder, None)
-        try:
-            return cls.of_lines(folder, text.splitlines())
-        except ValueError:  # a pattern that git itself ignores; better judge a file too many
-            return cls(folder, None)
+        return cls(folder, compiled_globs(lines))
 
     def verdict(self, path: str, *, is_folder: bool) -> bool | None:
         """True for matched, False for kept by `!`, None when no pattern speaks. The path is absolute."""
@@ -69,6 +104,14 @@ class Patterns:
             return None
         relative = os.path.relpath(path, self.folder) + ("/" if is_folder else "")
         return self.spec.check_file(relative).include
+
+    def without_those_of(self, folder: str) -> Patterns:
+        """These without the patterns that match this absolute folder, or one around it, and so all that is in it."""
+        if self.spec is None or self.verdict(folder, is_folder=True) is None:
+            return self
+        relative = f"{os.path.relpath(folder, self.folder)}/"
+        kept = [each for each in self.spec.patterns if not each.include or each.match_file(relative) is None]
+        return Patterns(self.folder, type(self.spec)(kept))
 
 
 def compiled(patterns: Sequence[Pattern], root: str | Path) -> tuple[Patterns, ...]:

@@ -10,18 +10,21 @@ import os
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from gradlint.errors import RunError
 from gradlint.files.patterns import Pattern, compiled, verdict_of
-from gradlint.own_rules import rule_files
+from gradlint.own_rules import load_rule_files, rule_files, rules_under
 from gradlint.rule import Finding, Severity, kept_while_rules_stay
-from gradlint.selection import EVERYTHING, matching_codes, selected_codes, severity_of
+from gradlint.selection import Selection, matching_codes, selected_codes, severity_of
 from gradlint.settings.kinds import (
+    Base,
     DottedNames,
     FailLevel,
     Flag,
     KerasVersion,
     Kind,
+    Mistake,
     OneOf,
     OnePath,
     Paths,
@@ -31,6 +34,12 @@ from gradlint.settings.kinds import (
     Rules,
     Severities,
 )
+from gradlint.text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    AnyPath = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +73,41 @@ def _severities() -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What holds for some files: the sum of configuration files and options, or the defaults."""
+    """What holds for some files: the sum of configuration files and options, or the defaults.
+
+    A program gives values as TOML would hold them, tuples for lists if it likes, and paths as `os.PathLike`.
+
+    Raises:
+        RunError: a value makes no sense, or a rule of one's own cannot be loaded.
+    """
+
+    if TYPE_CHECKING:  # what is given is wider than what is held
+
+        def __init__(
+            self,
+            root: AnyPath = ...,
+            *,
+            select: Sequence[str] = ...,
+            extend_select: Sequence[str] = ...,
+            ignore: Sequence[str] = ...,
+            extend_ignore: Sequence[str] = ...,
+            per_file_ignores: Mapping[str, Sequence[str]] | tuple[PerFileIgnores, ...] = ...,
+            severity: Mapping[str, str | Severity] | tuple[tuple[str, Severity], ...] = ...,
+            exclude: Sequence[str | Pattern] = ...,
+            extend_exclude: Sequence[str | Pattern] = ...,
+            include_docs: bool = ...,
+            src: Sequence[AnyPath] = ...,
+            keras: int = ...,
+            differentiable: Sequence[str] = ...,
+            nondifferentiable: Sequence[str] = ...,
+            rules: Sequence[AnyPath] = ...,
+            output_format: str = ...,
+            fail_level: str | Severity = ...,
+            cache_dir: AnyPath | None = ...,
+            origins: tuple[tuple[str, str], ...] = ...,
+            files: tuple[str, ...] = ...,
+            is_read: bool = ...,
+        ) -> None: ...
 
     root: Path = field(default_factory=Path)
     """The folder of the configuration file: what is relative is seen from here."""
@@ -114,17 +157,20 @@ class Settings:
         (),
         Severities(),
         "Other severities than those of the rules: a table of rules (named as in `select`) and severities. The more "
-        'specific word wins. To switch a rule off, put it into `ignore`; "off" is not taken.',
+        "specific word wins; GL001, GL002 and GL009, which say that a file could not be judged, have to be named in "
+        'full. To switch a rule off, put it into `ignore`; "off" is not taken.',
         '[severity]\nterm-outside-tape = "error"\nGL6 = "info"',
         adds=True,
     )
     exclude: tuple[Pattern, ...] = _is(
         (),
         Patterns(),
-        "Files and folders to pass over: patterns as in `.gitignore`, seen from the folder of the file. Hidden "
-        "folders, `__pycache__`, `build`, `dist`, `node_modules`, `site-packages`, `venv` and what git ignores are "
-        "passed over anyway; `!build/` brings a folder back. A path that is named on the command line is judged all "
-        "the same, unless `--force-exclude` is given.",
+        "Files and folders to pass over: patterns as in `.gitignore`, seen from the folder of the file, or paths, "
+        "which begin with `./`, `../` or at the root of the file system. Hidden folders, `__pycache__`, `build`, "
+        "`dist`, `node_modules`, `site-packages`, `venv` and what git ignores (by `.gitignore`, `.git/info/exclude` "
+        "and `core.excludesFile`) are passed over anyway; `!build/` brings a folder back. A path that is named on the "
+        "command line is judged all the same, unless `--force-exclude` is given; then names count from the root of "
+        "the project on.",
         'exclude = ["legacy/", "*_pb2.py"]',
     )
     extend_exclude: tuple[Pattern, ...] = _is(
@@ -190,6 +236,17 @@ class Settings:
     """Where values come from, by field: for `--show-settings`."""
     files: tuple[str, ...] = field(default=(), compare=False, repr=False)
     """The configuration files, the nearest first."""
+    is_read: bool = field(default=False, compare=False, repr=False)
+    """Whether the values come from files and options, or from other settings, and were looked at there."""
+
+    def __post_init__(self) -> None:
+        """Read what a program gives, as TOML would hold it, just as files are read.
+
+        Raises:
+            RunError: a value makes no sense, or a rule of one's own cannot be loaded.
+        """
+        if not self.is_read:
+            _read_given(self)
 
     def for_file(self, path: str) -> Settings:
         """These settings, whatever the file is."""
@@ -202,8 +259,19 @@ class Settings:
     @property
     def selected(self) -> frozenset[str]:
         """The codes of the rules that are on; some of them may be off in single files."""
-        select = (*(self.select or (EVERYTHING,)), *self.extend_select) if self.extend_select else self.select
-        return selected_codes(select, (*self.ignore, *self.extend_ignore), rule_files(self))
+        selection = self.selection
+        return selected_codes(selection.on, selection.off, rule_files(self))
+
+    @property
+    def selection(self) -> Selection:
+        """The lists that say which rules are on."""
+        return Selection(self.select, self.extend_select, self.ignore, self.extend_ignore)
+
+    def over_files(self, said: Selection) -> Settings:
+        """These settings, where what options `said` of rules, and is in them already, counts more than files do."""
+        if said == Selection():
+            return self
+        return replace(self, **_lists_of(self.selection.over(said, rule_files(self))))
 
     def selected_in(self, path: str) -> frozenset[str]:
         """The codes of the rules that are on in a file."""
@@ -214,14 +282,41 @@ class Settings:
     def with_codes(self, codes: frozenset[str]) -> Settings:
         """These settings with exactly these rules on."""
         others = selected_codes((), (), rule_files(self)) - codes
-        return replace(
-            self, select=tuple(sorted(codes)), extend_select=(), ignore=tuple(sorted(others)), extend_ignore=()
-        )
+        found = Selection(select=tuple(sorted(codes)), ignore=tuple(sorted(others)))
+        return replace(self, **_lists_of(found), is_read=True)
 
     def with_severity(self, finding: Finding) -> Finding:
         """The finding with the severity that the settings give to its rule."""
         severity = severity_of(finding.code, self.severity) if self.severity else None
         return finding if severity in (None, finding.severity) else replace(finding, severity=severity)
+
+
+def _lists_of(selection: Selection) -> dict[str, Any]:
+    return {each.name: getattr(selection, each.name) for each in fields(selection)}
+
+
+def _read_given(settings: Settings) -> None:
+    if not isinstance(settings.root, str | os.PathLike):
+        raise RunError(f"settings: root: expected a path, got {type(settings.root).__name__}")
+    object.__setattr__(settings, "root", Path(settings.root))
+    folder = os.path.abspath(settings.root)
+    given = [each for each in fields(settings) if "setting" in each.metadata]
+    given = [each for each in given if getattr(settings, each.name) is not each.default]
+    at = ""
+    try:
+        for each in given:
+            at = each.name
+            if at == "extend":
+                raise Mistake("only a file can extend another one")
+            kind: Kind = each.metadata["setting"].kind
+            object.__setattr__(settings, at, kind.read(getattr(settings, at), Base(folder, folder)))
+        load_rule_files(rule_files(settings))
+        for each in given:
+            at, kind = each.name, each.metadata["setting"].kind
+            kind.check(getattr(settings, at), rules_under(rule_files(settings)))
+    except Mistake as mistake:
+        keys = ".".join([at, *(key for key in mistake.at if isinstance(key, str))])
+        raise RunError(f"settings: {printable(f'{keys}: {mistake.message}')}") from mistake
 
 
 class SettingsByFile(Protocol):

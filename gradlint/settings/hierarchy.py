@@ -7,23 +7,27 @@ both what the command line says. `--config FILE` and `--isolated` take the place
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from gradlint.errors import RunError
+from gradlint.rule import Rule, all_rules
+from gradlint.selection import Selection
 from gradlint.settings.definition import Settings, all_settings
 from gradlint.settings.kinds import Base, Mistake
 from gradlint.settings.layers import (
     CONFIG_NAMES,
+    PYPROJECT,
+    check_words,
     has_settings,
     joined,
     layer_of_option,
     layer_of_values,
     layers_of_file,
 )
-from gradlint.text import printable
+from gradlint.text import path_names, printable
 
 #: The environment variable that names a configuration file, where `--config` names none.
 CONFIG_VARIABLE = "GRADLINT_CONFIG"
@@ -79,6 +83,16 @@ class Hierarchy:
             self._by_folder[folder] = known
         return known
 
+    def check_words(self) -> None:
+        """Look at the rules that the choices name, once the settings of all files are read: any of them may know one.
+
+        Raises:
+            RunError: a word names no rule.
+        """
+        check_words(self._options)
+        for key, value in self._flags.items():
+            _read_flag(key, value, Base(os.getcwd(), os.getcwd()), all_rules())
+
     def for_run(self, paths: Sequence[str]) -> Settings:
         """The settings for what concerns a whole run: those of its first path."""
         first = next((path for path in paths if path != "-"), ".")
@@ -93,7 +107,7 @@ class Hierarchy:
         while folder not in self._configs:
             passed.append(folder)
             files = (os.path.join(folder, name) for name in CONFIG_NAMES)
-            found = next((file for file in files if os.path.isfile(file) and has_settings(file)), None)
+            found = next((file for file in files if _is_there(file) and has_settings(file)), None)
             parent = os.path.dirname(folder)
             if found is not None or parent == folder:
                 self._configs[folder] = found
@@ -109,9 +123,14 @@ class Hierarchy:
         if file not in self._by_file:
             layers = layers_of_file(file, root) if file is not None else []
             root = root or (os.path.dirname(file) if file is not None else None)
-            settings = joined([*layers, *self._options], root)
+            settings = joined(layers, root, self._options)
             self._by_file[file] = with_flags(settings, self._flags) if self._flags else settings
         return self._by_file[file]
+
+
+def _is_there(file: str) -> bool:
+    """Whether a configuration file is there. A link of ours that leads nowhere is, too, and a fault to be told."""
+    return os.path.isfile(file) or (os.path.islink(file) and not file.endswith(PYPROJECT) and not os.path.exists(file))
 
 
 def _split(choices: Choices) -> tuple[list[str], list[str]]:
@@ -160,35 +179,31 @@ def with_flags(settings: Settings, flags: Mapping[str, object]) -> Settings:
         values[name] = (*before, *value) if setting.adds else value
         option = "--ignore" if key == "extend-ignore" and "ignore" in flags else f"--{key}"
         origins[name] = f"{origins[name]}, {option}" if before and name in origins else option
-    if "extend-select" in told:  # said later than what the files ignore
-        for name in ("ignore", "extend_ignore"):
-            kept = values.get(name, getattr(settings, name))
-            values[name] = tuple(word for word in kept if word not in told["extend-select"] or word in _ignored(told))
-    return replace(settings, **values, origins=tuple(origins.items()))
+    under = replace(settings, **values, origins=tuple(origins.items()))
+    lists = {key.replace("-", "_"): told.get(key, ()) for key in ("select", "extend-select", "extend-ignore")}
+    return under.over_files(Selection(**lists))
 
 
-def _ignored(told: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(told.get("extend-ignore", ()))
-
-
-def _read_flag(key: str, value: object, base: Base) -> Any:
+def _read_flag(key: str, value: object, base: Base, rules: tuple[Rule, ...] | None = None) -> Any:
+    """The value of an option; with `rules`, words that name some of them are looked at."""
     kind = all_settings()[key][1].kind
     try:
         read = kind.read(value, base)
-        kind.check(read)
+        if rules is not None:
+            kind.check(read, rules)
     except Mistake as mistake:
         keys = "".join(f"{each}: " for each in mistake.at if isinstance(each, str))
         raise RunError(f"--{key}: {printable(f'{keys}{mistake.message}')}") from mistake
     return read
 
 
-def load_settings(paths: Sequence[str] = ()) -> Settings:
-    """The settings for the first of these paths, or for the working folder.
+def load_settings(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = ()) -> Settings:
+    """The settings for this path, for the first of several, or without any for the working folder.
 
     Raises:
         RunError: a configuration file cannot be read, or holds a key or value that makes no sense.
     """
-    return Hierarchy().for_run(paths)
+    return Hierarchy().for_run(path_names(paths))
 
 
 def settings_from(values: Mapping[str, object], root: str | Path = ".") -> Settings:

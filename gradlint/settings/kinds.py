@@ -10,13 +10,13 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, time
 from difflib import get_close_matches
 from typing import Any
 
-from gradlint.errors import RunError
-from gradlint.files.patterns import Pattern, check_pattern
-from gradlint.rule import Severity
-from gradlint.selection import check_selector
+from gradlint.files.patterns import Pattern, check_pattern, pattern_as_seen_from, pattern_in
+from gradlint.rule import Rule, Severity
+from gradlint.selection import complaint_about_selector
 
 Json = dict[str, Any]
 _DOTTED = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
@@ -53,7 +53,7 @@ class Kind(ABC):
 
     @abstractmethod
     def read(self, value: object, base: Base) -> Any:
-        """The value as `Settings` holds it.
+        """The value as `Settings` holds it, from one as TOML would hold it; one that was read already stays.
 
         Raises:
             Mistake: it makes no sense.
@@ -63,15 +63,15 @@ class Kind(ABC):
     def schema(self) -> Json:
         """The value as JSON Schema sees it."""
 
-    def check(self, value: Any) -> None:  # noqa: B027 - most kinds name no rules
-        """Look at words that name rules: done last, when a project's own rules are known.
+    def check(self, value: Any, rules: tuple[Rule, ...]) -> None:  # noqa: B027 - most kinds name no rules
+        """Look at words that name some of the rules: done last, when a project's own ones are known.
 
         Raises:
             Mistake: a word names no rule.
         """
 
-    def written(self, value: Any) -> object:
-        """The value as TOML would hold it."""
+    def written(self, value: Any, root: str = "") -> object:
+        """The value as TOML would hold it, in settings that are seen from the absolute folder `root`."""
         return list(value) if isinstance(value, tuple) else value
 
 
@@ -81,17 +81,20 @@ class Words(Kind):
     words = "list of strings"
 
     def read(self, value: object, base: Base) -> tuple[Any, ...]:
-        if not isinstance(value, list):
+        if not isinstance(value, list | tuple):
             raise Mistake(f"expected a list of strings, got {_told(value)}")
         found = []
         for place, item in enumerate(value):
-            if not isinstance(item, str):
-                raise Mistake(f"expected a string, got {_told(item)}", place)
             try:
-                found.append(self.read_word(item, base))
+                found.append(self.read_item(item, base))
             except Mistake as mistake:
                 raise mistake.inside(place) from None
         return tuple(found)
+
+    def read_item(self, item: object, base: Base) -> Any:
+        if not isinstance(item, str):
+            raise Mistake(f"expected a string, got {_told(item)}")
+        return self.read_word(item, base)
 
     def read_word(self, word: str, base: Base) -> Any:
         return word
@@ -108,12 +111,10 @@ class Rules(Words):
 
     words = "list of rules"
 
-    def check(self, value: Any) -> None:
+    def check(self, value: Any, rules: tuple[Rule, ...]) -> None:
         for place, word in enumerate(value):
-            try:
-                _check_rule(word)
-            except Mistake as mistake:
-                raise mistake.inside(place) from None
+            if complaint := complaint_about_selector(word, rules):
+                raise Mistake(complaint, place)
 
     def schema_of_word(self) -> Json:
         return RULE
@@ -124,11 +125,17 @@ class Patterns(Words):
 
     words = "list of patterns"
 
+    def read_item(self, item: object, base: Base) -> Any:
+        return item if isinstance(item, Pattern) else super().read_item(item, base)
+
     def read_word(self, word: str, base: Base) -> Pattern:
         return _pattern(word, base)
 
-    def written(self, value: Any) -> object:
-        return [each.text for each in value]
+    def written(self, value: Any, root: str = "") -> object:
+        return [pattern_as_seen_from(each, root) for each in value]
+
+    def schema_of_word(self) -> Json:
+        return PATTERN
 
 
 class DottedNames(Words):
@@ -153,8 +160,14 @@ class Paths(Words):
     of_file: bool = False
     """Seen from the folder of the file that holds the setting, even when that is given by `--config`."""
 
+    def read_item(self, item: object, base: Base) -> Any:
+        return super().read_item(os.fspath(item) if isinstance(item, os.PathLike) else item, base)
+
     def read_word(self, word: str, base: Base) -> str:
         return _path(word, base.folder if self.of_file else base.root)
+
+    def schema_of_word(self) -> Json:
+        return PATH
 
 
 @dataclass(frozen=True)
@@ -165,12 +178,13 @@ class OnePath(Kind):
     of_file: bool = False
 
     def read(self, value: object, base: Base) -> str:
+        value = os.fspath(value) if isinstance(value, os.PathLike) else value
         if not isinstance(value, str):
             raise Mistake(f"expected a path, got {_told(value)}")
         return _path(value, base.folder if self.of_file else base.root)
 
     def schema(self) -> Json:
-        return {"type": "string", "minLength": 1}
+        return PATH
 
 
 class Flag(Kind):
@@ -226,9 +240,9 @@ class FailLevel(OneOf):
     """A severity."""
 
     def read(self, value: object, base: Base) -> Severity:  # type: ignore[override]
-        return Severity(super().read(value, base))
+        return Severity(super().read(value.value if isinstance(value, Severity) else value, base))
 
-    def written(self, value: Any) -> object:
+    def written(self, value: Any, root: str = "") -> object:
         return value.value
 
 
@@ -247,6 +261,8 @@ class PerFile(Kind):
 
     def read(self, value: object, base: Base) -> tuple[PerFileIgnores, ...]:
         found = []
+        if isinstance(value, tuple) and all(isinstance(each, PerFileIgnores) for each in value):
+            return value
         for pattern, rules in _table(value, "patterns and lists of rules").items():
             try:
                 found.append(PerFileIgnores(_pattern(pattern, base), Rules().read(rules, base)))
@@ -254,21 +270,21 @@ class PerFile(Kind):
                 raise mistake.inside(pattern) from None
         return tuple(found)
 
-    def check(self, value: Any) -> None:
+    def check(self, value: Any, rules: tuple[Rule, ...]) -> None:
         for each in value:
             try:
-                Rules().check(each.rules)
+                Rules().check(each.rules, rules)
             except Mistake as mistake:
                 raise mistake.inside(each.pattern.text) from None
 
-    def written(self, value: Any) -> object:
+    def written(self, value: Any, root: str = "") -> object:
         together: dict[str, list[str]] = {}
         for each in value:
-            together.setdefault(each.pattern.text, []).extend(each.rules)
+            together.setdefault(pattern_as_seen_from(each.pattern, root), []).extend(each.rules)
         return together
 
     def schema(self) -> Json:
-        return {"type": "object", "additionalProperties": Rules().schema()}
+        return {"type": "object", "propertyNames": PATTERN, "additionalProperties": Rules().schema()}
 
 
 class Severities(Kind):
@@ -279,7 +295,8 @@ class Severities(Kind):
     def read(self, value: object, base: Base) -> tuple[tuple[str, Severity], ...]:
         found = []
         known = [each.value for each in Severity]
-        for word, severity in _table(value, "rules and severities").items():
+        for word, given in _table(value, "rules and severities").items():
+            severity = given.value if isinstance(given, Severity) else given
             if severity == "off":
                 raise Mistake('"off" is no severity; put the rule into `ignore`', word)
             if not isinstance(severity, str) or severity not in known:
@@ -287,14 +304,12 @@ class Severities(Kind):
             found.append((word, Severity(severity)))
         return tuple(found)
 
-    def check(self, value: Any) -> None:
+    def check(self, value: Any, rules: tuple[Rule, ...]) -> None:
         for word, _ in value:
-            try:
-                _check_rule(word)
-            except Mistake as mistake:
-                raise mistake.inside(word) from None
+            if complaint := complaint_about_selector(word, rules):
+                raise Mistake(complaint, word)
 
-    def written(self, value: Any) -> object:
+    def written(self, value: Any, root: str = "") -> object:
         return {word: severity.value for word, severity in value}
 
     def schema(self) -> Json:
@@ -307,13 +322,8 @@ class Severities(Kind):
 
 #: Rules in a schema: every place that names rules refers to one definition.
 RULE: Json = {"$ref": "#/definitions/rule"}
-
-
-def _check_rule(word: str) -> None:
-    try:
-        check_selector(word)
-    except RunError as error:
-        raise Mistake(str(error)) from error
+PATTERN: Json = {"type": "string", "pattern": "[^!\\s]"}
+PATH: Json = {"type": "string", "minLength": 1}
 
 
 def _pattern(text: str, base: Base) -> Pattern:
@@ -321,7 +331,7 @@ def _pattern(text: str, base: Base) -> Pattern:
         check_pattern(text)
     except ValueError as error:
         raise Mistake(str(error)) from error
-    return Pattern(text, base.root)
+    return pattern_in(text, base.root)
 
 
 def _path(text: str, folder: str) -> str:
@@ -331,13 +341,15 @@ def _path(text: str, folder: str) -> str:
 
 
 def _table(value: object, of: str) -> Mapping[str, object]:
-    if not isinstance(value, Mapping):
+    if isinstance(value, tuple) and all(isinstance(each, tuple) and len(each) == 2 for each in value):
+        value = dict(value)
+    if not isinstance(value, Mapping) or not all(isinstance(each, str) for each in value):
         raise Mistake(f"expected a table of {of}, got {_told(value)}")
     return value
 
 
 def _not_one_of(value: object, choices: Sequence[str]) -> str:
-    near = get_close_matches(str(value), choices, 1)
+    near = get_close_matches(value, choices, 1) if isinstance(value, str) else ()
     hint = f'; did you mean "{near[0]}"?' if near else ""
     return f"expected {_alternatives(choices)}, got {_told(value)}{hint}"
 
@@ -349,9 +361,22 @@ def _alternatives(choices: Sequence[str]) -> str:
 
 def _told(value: object) -> str:
     """A value of a TOML file in a message: as it would be written there, and short."""
-    if isinstance(value, bool):
-        return str(value).lower()
     if isinstance(value, Mapping):
         return "a table"
-    told = repr(value)
+    told = _as_written(value)
     return told if len(told) <= 60 else f"{told[:59]}…"
+
+
+def _as_written(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return f"[{', '.join(map(_as_written, value))}]"
+    if isinstance(value, Mapping):
+        return "{...}"
+    if isinstance(value, date | time):
+        return value.isoformat()
+    try:
+        return repr(value)
+    except ValueError:  # Python writes no number of more than a few thousand digits
+        return "a number of thousands of digits"

@@ -16,13 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from gradlint.errors import RunError
-from gradlint.own_rules import load_rule_files
+from gradlint.own_rules import load_rule_files, rule_files, rules_under
+from gradlint.rule import Rule, all_rules
 from gradlint.settings.definition import Settings, all_settings
 from gradlint.settings.kinds import Base, Mistake
 from gradlint.settings.positions import positions_of
 from gradlint.text import printable
 
 PYPROJECT = "pyproject.toml"
+PYPROJECT_TABLE = ("tool", "gradlint")
 #: In the order in which they count when a folder holds several.
 CONFIG_NAMES = (".gradlint.toml", "gradlint.toml", PYPROJECT)
 
@@ -79,15 +81,15 @@ class Layer:
                 raise self.source.error(f"{shown(file)}: no such file", "rules", position)
         load_rule_files(files)
 
-    def check(self) -> None:
-        """Look at the words that name rules, once all rules are known.
+    def check(self, rules: tuple[Rule, ...]) -> None:
+        """Look at the words that name some of the rules, once all are known.
 
         Raises:
             RunError: a word names no rule.
         """
         for key, value in self.values.items():
             try:
-                all_settings()[key][1].kind.check(value)
+                all_settings()[key][1].kind.check(value, rules)
             except Mistake as mistake:
                 raise self.source.error(mistake.message, key, *mistake.at) from mistake
 
@@ -103,7 +105,7 @@ def layers_of_file(file: str, root: str | None = None) -> list[Layer]:
     layers: list[Layer] = []
     seen: list[str] = []
     while True:
-        layer = _layer_of_file(file, root or os.path.dirname(file))
+        layer = _layer_of_file(file, root or os.path.dirname(file), layers[-1].source if layers else None)
         layers.append(layer)
         seen.append(os.path.realpath(file))
         base = layer.values.get("extend")
@@ -138,9 +140,8 @@ def layer_of_values(values: Mapping[str, object], root: str) -> Layer:
     Raises:
         RunError: a key or value makes no sense.
     """
-    return Layer(
-        Text("settings", "", is_option=True), _values(values, Text("settings", "", (), True), Base(root, root))
-    )
+    source = Text("settings", "", is_option=True)
+    return Layer(source, _values(values, source, Base(root, root)))
 
 
 def has_settings(file: str) -> bool:
@@ -156,16 +157,33 @@ def has_settings(file: str) -> bool:
     return b"gradlint" in data and _tool_table(_parse(_text_of(file, data))) is not None
 
 
-def joined(layers: Sequence[Layer], root: str | None) -> Settings:
-    """The settings that the layers make, later ones over earlier ones.
+def joined(layers: Sequence[Layer], root: str | None, options: Sequence[Layer] = ()) -> Settings:
+    """The settings that the layers make, later ones over earlier ones, and over all of them the options.
+
+    Options hold for other files, too: `check_words` looks at theirs, when the rules of all files are known.
 
     Raises:
         RunError: a word names no rule, or a rule of the project's own cannot be loaded.
     """
-    for layer in layers:
+    for layer in (*layers, *options):
         layer.load_rules()  # before words that name rules are looked at: they may name these
+    settings = _together((*layers, *options), root)
     for layer in layers:
-        layer.check()
+        layer.check(rules_under(rule_files(settings)))
+    return settings.over_files(_together(options, root).selection) if options else settings
+
+
+def check_words(options: Sequence[Layer]) -> None:
+    """Look at the words of options that name rules, once the rules of all files are known.
+
+    Raises:
+        RunError: a word names no rule.
+    """
+    for layer in options:
+        layer.check(all_rules())
+
+
+def _together(layers: Sequence[Layer], root: str | None) -> Settings:
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for layer in layers:
@@ -178,7 +196,7 @@ def joined(layers: Sequence[Layer], root: str | None) -> Settings:
             else:
                 values[name], origins[name] = value, place
     files = tuple(layer.source.shown for layer in reversed(layers) if not layer.source.is_option)
-    return Settings(Path(root or ""), **values, origins=tuple(origins.items()), files=files)
+    return Settings(Path(root or ""), **values, origins=tuple(origins.items()), files=files, is_read=True)
 
 
 def shown(file: str) -> str:
@@ -187,13 +205,14 @@ def shown(file: str) -> str:
     return printable(file if relative.startswith("..") else relative)
 
 
-def _layer_of_file(file: str, root: str) -> Layer:
+def _layer_of_file(file: str, root: str, extended_by: Text | None) -> Layer:
     source = _text_of(file, _read(file))
     table = _parse(source)
     if source.table:
         told = _tool_table(table)
         if told is None:
-            raise RunError(f"{source.shown}: no table [tool.gradlint]")
+            complaint = f"{source.shown}: no table [tool.gradlint]"
+            raise extended_by.error(complaint, "extend") if extended_by is not None else RunError(complaint)
         if not isinstance(told, Mapping):
             raise source.error("`tool.gradlint` must be a table")
         table = dict(told)
@@ -205,16 +224,18 @@ def _text_of(file: str, data: bytes) -> Text:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise RunError(f"{shown(file)}:{data.count(10, 0, error.start) + 1}: not UTF-8") from error
-    return Text(shown(file), text, ("tool", "gradlint") if os.path.basename(file) == PYPROJECT else ())
+    return Text(shown(file), text, PYPROJECT_TABLE if os.path.basename(file) == PYPROJECT else ())
 
 
 def _read(file: str) -> bytes:
     try:
         return Path(file).read_bytes()
     except (OSError, ValueError) as error:
-        reason = (
-            "is a folder" if isinstance(error, IsADirectoryError) else getattr(error, "strerror", None) or "no path"
-        )
+        reason = getattr(error, "strerror", None) or "no path"
+        if isinstance(error, IsADirectoryError):
+            reason = "is a folder"
+        elif isinstance(error, FileNotFoundError) and os.path.islink(file):
+            reason = "broken symbolic link"
         raise RunError(f"{shown(file)}: {reason.lower()}") from error
 
 
@@ -233,7 +254,8 @@ def _parse(source: Text) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         at = re.search(r"\(at line (\d+), column \d+\)", str(error))
         words = re.sub(r" \(at .*\)$", "", str(error))
-        row = f":{at[1] if at else max(source.text.count(chr(10)), 1)}" if not source.is_option else ""
+        last = len(source.text.removesuffix("\n").split("\n"))
+        row = f":{at[1] if at else last}" if not source.is_option else ""
         raise RunError(f"{source.shown}{row}: {printable(words[:1].lower() + words[1:])}") from error
     except (RecursionError, ValueError) as error:  # a number of more digits than Python reads
         raise RunError(
@@ -245,6 +267,9 @@ def _parse(source: Text) -> dict[str, Any]:
 def _values(table: Mapping[str, object], source: Text, base: Base) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for key, value in table.items():
+        if key == PYPROJECT_TABLE[0] and not source.table and _tool_table(table) is not None:
+            message = f"belongs into a {PYPROJECT}; here settings stand at the top level"
+            raise source.error(message, *PYPROJECT_TABLE)
         if key not in all_settings():
             raise source.error(_no_such_setting(key), key)
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 
@@ -18,12 +19,13 @@ def as_toml(settings: Settings, path: str) -> str:
 def _lines(settings: Settings, path: str) -> Iterator[str]:
     yield f"# the settings for {printable(path)}"
     yield f"# read from: {', '.join(settings.files) or 'no file'}"
-    yield f"# patterns and relative paths are seen from: {printable(str(settings.root.absolute()))}"
+    root = os.path.abspath(settings.root)
+    yield f"# patterns and relative paths are seen from: {printable(root)}"
     origins = dict(settings.origins)
     tables = []
     for key, (name, setting) in all_settings().items():
         value, origin = getattr(settings, name), printable(origins.get(name, "default"))
-        written = setting.kind.written(value)
+        written = setting.kind.written(value, root)
         if isinstance(written, Mapping):
             tables.append((key, written, origin))
         elif written is None:
