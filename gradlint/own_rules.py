@@ -14,7 +14,6 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache
@@ -133,8 +132,7 @@ def installed_rules() -> tuple[Rule, ...]:
     found: list[Rule] = []
     for point in sorted(entry_points(group=GROUP), key=lambda each: (each.value, each.name)):
         of = f"{point.dist.name} {point.dist.version}" if point.dist is not None else point.value
-        with _loading:
-            rules = _rules_of(point, of)
+        rules = _rules_of(point, of)
         for rule in rules:
             _check(rule, f"{of}: {_place_of(rule)}")
             _check_distinct([*rules_of_gradlint(), *found], rule, f"{of}: {_place_of(rule)}")
@@ -200,8 +198,7 @@ def _run(load: Callable[[], None], of: str = "", file: str = "") -> None:
     """Run what may be anybody's code; whatever it raises becomes one line."""
     begin = f"{of}: " if of else ""
     try:
-        with redirect_stdout(sys.stderr):  # a report may go to standard output, and nothing else then
-            load()
+        load()
     except SyntaxError as error:
         at = error.filename or file
         raise RunError(f"{begin}{_shown(at)}:{error.lineno or 1}: {printable(error.msg)}") from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import redirect_stdout
 from typing import TYPE_CHECKING
 
 import click
@@ -129,6 +128,5 @@ def _results(found: JudgedFiles, settings: SettingsByFile, jobs: int | None) -> 
     name = found.standard_input
     standard_input = (sys.stdin.buffer.read(), name) if name is not None else None
     freeze_what_stays()
-    # What a rule of one's own prints must not mix with a report.
-    with Progress(len(found.files)) as progress, redirect_stdout(sys.stderr):
+    with Progress(len(found.files)) as progress:
         return check_found(found.discovered, settings, jobs, progress.advance, standard_input)
