@@ -86,6 +86,8 @@ class _Merging:
                 self._remember_steps(renamed)
                 placed = self._placed(renamed)
                 if placed is not None:
+                    # Of the file that the cause stands in, wherever it is told.
+                    placed = self._settings.for_file(renamed.filename).with_severity(placed)
                     found = by_file[placed.filename]
                     key = (placed.code, placed.place, renamed.filename, renamed.place)
                     found[key] = _joined(found[key], placed) if key in found else placed
@@ -93,6 +95,7 @@ class _Merging:
 
     def _result(self, judged: Judged, findings: list[Finding]) -> FileResult:
         settings = self._settings.for_file(judged.filename)
+        known = set(findings)
         comments = self._comments.get(judged.filename)
         if comments is not None:
             findings = apply_suppressions(
@@ -102,10 +105,10 @@ class _Merging:
                 self._elsewhere.get(judged.filename, ()),
                 partial(self._are_findings_missing, judged.filename),
             )
+        findings = [each if each in known else settings.with_severity(each) for each in findings]
         findings.sort(key=lambda finding: (*finding.place.order[:3], finding.code, finding.place.order))
         rows = self._excerpts.get(judged.filename, {})
-        stamped = map(_with_short_names, self._stamped(findings, judged.filename))
-        told = tuple(map(settings.with_severity, stamped))
+        told = tuple(map(_with_short_names, self._stamped(findings, judged.filename)))
         return FileResult(judged.filename, told, judged.decisions, rows, judged.parsed)
 
     def _stamped(self, findings: Sequence[Finding], filename: str) -> tuple[Finding, ...]:

@@ -133,8 +133,7 @@ def installed_rules() -> tuple[Rule, ...]:
     found: list[Rule] = []
     for point in sorted(entry_points(group=GROUP), key=lambda each: (each.value, each.name)):
         of = f"{point.dist.name} {point.dist.version}" if point.dist is not None else point.value
-        with _loading:
-            rules = _rules_of(point, of)
+        rules = _rules_of(point, of)
         for rule in rules:
             _check(rule, f"{of}: {_place_of(rule)}")
             _check_distinct([*rules_of_gradlint(), *found], rule, f"{of}: {_place_of(rule)}")

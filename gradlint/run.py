@@ -232,7 +232,7 @@ def _judge_in_processes(
     chunks = _chunks(files, jobs)
     lost: list[str] = []
     run = _name_run()
-    with ProcessPoolExecutor(min(jobs, len(chunks)), initializer=_begin_process) as pool:
+    with ProcessPoolExecutor(min(jobs, len(chunks)), initializer=_end_on_interrupt) as pool:
         futures: dict[Future[list[Judged]], Sequence[str]] = {
             pool.submit(_judge_chunk, chunk, groups.with_files(chunk), run): chunk for chunk in chunks
         }
@@ -264,7 +264,7 @@ def _terminate_workers(pool: ProcessPoolExecutor) -> None:
 
 def _judge_alone(file: str, groups: _Groups) -> Judged:
     """Judge a file that was with others when their process died: the guilty one is told from the others."""
-    with ProcessPoolExecutor(1, initializer=_begin_process) as pool:
+    with ProcessPoolExecutor(1, initializer=_end_on_interrupt) as pool:
         try:
             return pool.submit(_judge_chunk, [file], groups.with_files([file]), _name_run()).result()[0]
         except BrokenProcessPool as error:
@@ -272,10 +272,6 @@ def _judge_alone(file: str, groups: _Groups) -> Judged:
             return Judged(file, (failed,), in_part=True)
 
 
-def _begin_process() -> None:
-    """What rules of one's own print goes to standard error: the report of this run may go to standard output.
-
-    Ctrl-C reaches every process of the terminal; these end without a traceback each.
-    """
-    sys.stdout = sys.stderr
+def _end_on_interrupt() -> None:
+    """Ctrl-C reaches every process of the terminal; these end without a traceback each."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)

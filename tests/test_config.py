@@ -257,3 +257,63 @@ def test_a_dotted_table_is_found(run: Run) -> None:
 def test_settings_cannot_be_changed(tmp_path: Path) -> None:
     with pytest.raises(AttributeError):
         Settings().keras = 2  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("a.local", [11, 15]),
+        ("a.in_graph", [7, 15]),
+        ("a.Ops.smooth", [7, 11]),
+        ("local", [7, 11, 15]),
+        ("b.local", [7, 11, 15]),
+    ],
+)
+def test_functions_of_the_judged_file_are_trusted_by_their_full_names(run: Run, name: str, found: list[int]) -> None:
+    run.write(
+        "a.py",
+        """import tensorflow as tf
+
+w = tf.Variable(1.0)
+
+
+def local(x):
+    return tf.round(x)
+
+@tf.function
+def in_graph(x):
+    return tf.round(x)
+
+class Ops:
+    def smooth(self, x):
+        return tf.round(x)
+
+with tf.GradientTape(persistent=True) as tape:
+    one, two, three = local(w), in_graph(w), Ops().smooth(w)
+print(tape.gradient(one, w), tape.gradient(two, w), tape.gradient(three, w))
+""",
+    )
+
+    result = run("check", "--output-format", "json", "--config", f"differentiable = ['{name}']")
+
+    assert [row for _, row, _ in places(result)] == found
+
+
+def test_a_function_of_the_judged_file_that_no_gradient_flows_through_is_believed(run: Run) -> None:
+    run.write(
+        "a.py",
+        """import tensorflow as tf
+
+def lookup(x):
+    return x * 2.0
+
+w = tf.Variable(1.0)
+with tf.GradientTape() as tape:
+    y = lookup(w)
+print(tape.gradient(y, w))
+""",
+    )
+
+    assert run("check").exit_code == 0
+    result = run("check", "--output-format", "json", "--config", "nondifferentiable = ['a.lookup']")
+    assert places(result) == [("a.py", 8, "GL202")]

@@ -319,3 +319,17 @@ def test_flow_names_no_file_for_a_line_of_the_file_itself(run: Run) -> None:
     )
 
     assert flow_line(run, "train.py").startswith("w  unknown because of line 6: ")
+
+
+def test_the_settings_of_the_file_of_the_cause_say_how_severe_it_is_wherever_it_is_told(run: Run) -> None:
+    run.write("other/losses.py", LOSSES.format(comment=""))
+    run.write("other/gradlint.toml", '[severity]\nGL2 = "info"\n')
+    run.write("gradlint.toml", '[severity]\nGL2 = "warning"\nGL003 = "info"\n')
+    run.write("train.py", TRAIN.format(comment="  # gradlint: ignore[GL101]").replace("losses", "other.losses"))
+
+    def severities(*paths: str) -> list[tuple[str, str, str]]:
+        found = run("check", *paths, "--output-format", "json").findings
+        return [(each["filename"], each["code"], each["severity"]) for each in found]
+
+    assert severities() == [("other/losses.py", "GL202", "info"), ("train.py", "GL003", "info")]
+    assert severities("train.py") == [("train.py", "GL202", "info"), ("train.py", "GL003", "info")]

@@ -275,21 +275,6 @@ def test_a_finding_of_lists_and_of_texts_of_a_class_of_the_rule_is_told_by_every
     assert [(each["message"], each["variables"]) for each in result.findings] == [("found", ["w"])] * 2
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_what_a_rule_prints_is_no_part_of_a_report(project: Run, jobs: str) -> None:
-    project.write("tools/acme.py", RULE.replace("    return", "    print('asked')\n    return") + "print('loaded')\n")
-    project.write("other.py", CLEAN)
-
-    done = run_process(
-        "check", "train.py", "other.py", "--jobs", jobs, "--output-format", "json", folder=project.folder
-    )
-
-    assert codes(done.stdout) == ["ACME001", "ACME001"]
-    assert {"asked", "loaded"} == set(done.stderr.splitlines())
-    listed = run_process("rule", "ACME001", "--output-format", "json", folder=project.folder)
-    assert codes(listed.stdout) == ["ACME001"]
-
-
 BROKEN_FILES = {
     "no docstring": (RULE.split('"""', 2)[2], "7: ACME001: the file has no docstring, which is the page of the rule"),
     "no rule": ('"""Nothing."""\n', " no rule in it: decorate a function with `gradlint.rule.rule`"),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
-from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -48,8 +46,7 @@ def flow(file: str, output_format: str, choices: Choices) -> None:
     hierarchy = Hierarchy(choices)
     settings = hierarchy.for_file(path)
     hierarchy.check_words()
-    with redirect_stdout(sys.stderr):  # for what a rule of one's own prints
-        result = check_file(path, settings)
+    result = check_file(path, settings)
     for finding in result.findings:
         if finding.code in ("GL001", "GL002", "GL009"):
             raise RunError(f"{printable(path)}:{finding.place.row}: {printable(finding.message)}")

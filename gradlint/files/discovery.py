@@ -11,11 +11,12 @@ import os
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gradlint.files.documents import SUFFIXES as DOCUMENT_SUFFIXES
 from gradlint.files.gitignore import is_repository, of_folder, of_repository
-from gradlint.files.patterns import Patterns, compiled, verdict_of
+from gradlint.files.patterns import Pattern, Patterns, compiled, verdict_of
 
 if TYPE_CHECKING:
     from gradlint.config import Settings, SettingsByFile
@@ -76,11 +77,14 @@ class _OfFolder:
 
     patterns: tuple[Patterns, ...]
     suffixes: tuple[str, ...]
+    given: tuple[Pattern, ...]
+    root: Path
 
     @classmethod
     def under(cls, settings: Settings) -> _OfFolder:
-        patterns = compiled((*settings.exclude, *settings.extend_exclude), settings.root)
-        return cls(patterns, (*SUFFIXES, *DOCUMENT_SUFFIXES) if settings.include_docs else SUFFIXES)
+        given, root = (*settings.exclude, *settings.extend_exclude), settings.root
+        suffixes = (*SUFFIXES, *DOCUMENT_SUFFIXES) if settings.include_docs else SUFFIXES
+        return cls(compiled(given, root), suffixes, given, root)
 
     def verdict(self, path: str, *, is_folder: bool) -> bool | None:
         """What the patterns say of a file or folder: True for excluded, None for nothing."""
@@ -93,7 +97,11 @@ class _OfFolder:
 
     def within(self, top: str) -> _OfFolder:
         """How what a folder holds that was named itself is looked at: patterns that exclude all of it do not count."""
-        return replace(self, patterns=tuple(each.without_those_of(os.path.abspath(top)) for each in self.patterns))
+        if self.verdict(top, is_folder=True) is None:
+            return self
+        path = os.path.abspath(top)
+        kept = [each for each in self.given if not verdict_of(compiled([each], self.root), path, is_folder=True)]
+        return replace(self, patterns=compiled(kept, self.root), given=tuple(kept))
 
 
 def _is_left_out_by_name(name: str, *, is_folder: bool) -> bool:

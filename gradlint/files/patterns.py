@@ -105,14 +105,6 @@ class Patterns:
         relative = os.path.relpath(path, self.folder) + ("/" if is_folder else "")
         return self.spec.check_file(relative).include
 
-    def without_those_of(self, folder: str) -> Patterns:
-        """These without the patterns that match this absolute folder, or one around it, and so all that is in it."""
-        if self.spec is None or self.verdict(folder, is_folder=True) is None:
-            return self
-        relative = f"{os.path.relpath(folder, self.folder)}/"
-        kept = [each for each in self.spec.patterns if not each.include or each.match_file(relative) is None]
-        return Patterns(self.folder, type(self.spec)(kept))
-
 
 def compiled(patterns: Sequence[Pattern], root: str | Path) -> tuple[Patterns, ...]:
     """Patterns of settings, ready to be asked: in their order, neighbours of one folder together."""

@@ -33,6 +33,7 @@ from gradlint.flow.transformed import call_transformed
 from gradlint.flow.values import How, Kind, Value, alternatives
 from gradlint.flow.weight_names import never_matches
 from gradlint.knowledge.conventions import PREDICTS, computes_now, hands_out_objects
+from gradlint.knowledge.symbols import canonical
 from gradlint.verdicts import Cause
 
 
@@ -141,6 +142,19 @@ def _told_by_settings(it: Interpreter, name: str, arguments: Arguments, node: as
     return None
 
 
+def _full_name(it: Interpreter, function: Function) -> str:
+    """`module.function` or `module.Class.method`, as an import of the file would spell it.
+
+    Empty for what stands in another function, and where no settings ask for names.
+    """
+    frame = function.frame.parent if function.frame.is_class else function.frame
+    module = frame.module if frame is not None else None
+    if module is None or not (it.differentiable or it.nondifferentiable):
+        return ""
+    of = f"{function.owner.name}." if function.owner is not None else ""
+    return canonical(f"{it.sources.finder.name_of(module.path)}.{of}{function.name}")
+
+
 def dotted_name(function: Value, node: ast.AST) -> str:
     """The full name of an imported function as it is called here, or an empty string."""
     if function.root is None and function.how is How.PARAMETER and not function.serial:
@@ -160,7 +174,8 @@ def _call_function_value(it: Interpreter, function: Value, arguments: Arguments,
     target = function.ref
     match target:
         case Function():
-            return call_function(it, target, arguments, node, None)
+            told = _told_by_settings(it, _full_name(it, target), arguments, node)
+            return told if told is not None else call_function(it, target, arguments, node, None)
         case BoundMethod():
             inner = target.function
             with_self = Arguments(

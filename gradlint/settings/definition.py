@@ -201,11 +201,15 @@ class Settings:
     differentiable: tuple[str, ...] = _is(
         (),
         DottedNames(),
-        "Functions to trust: a gradient flows through them, whatever their code looks like.",
+        "Functions to trust: a gradient flows through them, whatever their code looks like. Named as an import "
+        "would spell them, in the file that they stand in as well: `module.function`, `package.module.Class.method`.",
         'differentiable = ["mylib.ops.smooth_round"]',
     )
     nondifferentiable: tuple[str, ...] = _is(
-        (), DottedNames(), "Functions that no gradient flows through.", 'nondifferentiable = ["mylib.ops.lookup"]'
+        (),
+        DottedNames(),
+        "Functions that no gradient flows through, named likewise.",
+        'nondifferentiable = ["mylib.ops.lookup"]',
     )
     rules: tuple[str, ...] = _is(
         (),
