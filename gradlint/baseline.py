@@ -146,7 +146,7 @@ class Baseline:
     def _left_behind(self, results: Sequence[FileResult], applied: Applied) -> set[Entry]:
         """The entries that must have been found again, were they not fixed."""
         judged = {
-            self._path(result.filename): applied(result.filename)
+            self._path(result.filename): applied(result.filename) - result.withheld
             for result in results
             if not any(finding.code in ALWAYS_SELECTED for finding in result.findings)
         }

@@ -12,7 +12,7 @@ import hashlib
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 #: Of a longer line, this many characters are kept, and a hash of all of them.
 _LONGEST = 200
 _DIGITS = 32
+_MARK = "#"
 
 #: Strings (open ones reach to the end of the line), comments, words, single other characters.
 _PARTS = re.compile(
@@ -61,17 +62,21 @@ def with_fingerprints(
     folder: str | os.PathLike[str],
     rows: Mapping[tuple[int, int], str],
     scopes: Mapping[tuple[int, int], str],
+    about_comments: Container[str] = (),
 ) -> tuple[Finding, ...]:
     """The findings of one file, in order, each with its fingerprint. Rows and scopes are by cell and row.
 
-    The fingerprint that a finding has already is that of its cause, in another file.
+    `about_comments` are the codes of findings that are known by the comment that they stand in. The fingerprint that a
+    finding has already is that of its cause, in another file.
     """
     seen: Counter[tuple[str, str, str]] = Counter()
     stamped = []
     path = relative_path(filename, folder)
     for finding in findings:
         at = finding.place.cell, finding.place.row
-        line, scope = _shortened(normalised(rows.get(at, ""))), scopes.get(at, "")
+        row, scope = rows.get(at, ""), scopes.get(at, "")
+        line = comment_at(row, finding.place.column) if finding.code in about_comments else normalised(row)
+        line = _shortened(line)
         key = finding.code, scope, without_blanks(line)
         known = Fingerprint(path, finding.code, scope, line, seen[key], filename, finding.fingerprint)
         stamped.append(replace(finding, fingerprint=known))
@@ -84,8 +89,20 @@ def normalised(line: str) -> str:
     return "".join(" " if part["blank"] else part[0] for part in _parts(line)).strip()
 
 
+def comment_at(line: str, column: int) -> str:
+    """The comment that this column, from 1, stands in, up to the next one: `# noqa` behind it is another tool's."""
+    start = max(line.rfind(_MARK, 0, column), 0)
+    end = line.find(_MARK, start + 1)
+    return " ".join(line[start : end if end > 0 else None].split())
+
+
 def without_blanks(line: str) -> str:
-    """What is compared of a normalised line: `x=f( y )` and `x = f(y)` are the same, `a b` and `ab` are not."""
+    """What is compared of a normalised line: `x=f( y )` and `x = f(y)` are the same, `a b` and `ab` are not.
+
+    Of a comment, which no normalised line of code begins with, all is compared.
+    """
+    if line.startswith(_MARK):
+        return line
     written = ""
     waits = False
     for part in _parts(line):

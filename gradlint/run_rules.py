@@ -178,6 +178,8 @@ INTERNAL_ERROR = register_run_rule(
 ABOUT_FILES = frozenset(
     each.code for each in (SYNTAX_ERROR, UNREADABLE_FILE, UNUSED_SUPPRESSION, INVALID_SUPPRESSION, INTERNAL_ERROR)
 )
+#: What these say concerns a comment, whatever the code before it is.
+ABOUT_COMMENTS = frozenset({UNUSED_SUPPRESSION.code, INVALID_SUPPRESSION.code})
 ALWAYS_SELECTED = frozenset({SYNTAX_ERROR.code, UNREADABLE_FILE.code, INTERNAL_ERROR.code})
 
 START = Place(1, 1, 1, 1)

@@ -69,6 +69,12 @@ class Suppressions:
     entries: tuple[Suppression, ...] = ()
     invalid: tuple[Finding, ...] = ()
 
+    @property
+    def places(self) -> Iterator[Place]:
+        """Where something may be found about them."""
+        yield from (entry.place for entry in self.entries if not entry.is_noqa)
+        yield from (finding.place for finding in self.invalid)
+
 
 def may_hold_suppressions(text: str) -> bool:
     """Whether the file is worth tokenizing: a search, because tokenizing costs more than parsing."""

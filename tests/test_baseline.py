@@ -443,6 +443,53 @@ def test_every_format_leaves_out_what_is_accepted(run: Run) -> None:
     assert run("check", "--baseline", "base.json", "--statistics").stdout.startswith("No new findings.")
 
 
+COMMENTS = """\
+import tensorflow as tf
+
+
+def first():
+    a = 1  # gradlint: ignore[GL202] -- it's rounded  # noqa: E501
+    # gradlint: nonsense
+    return a
+"""
+
+
+def test_findings_about_comments_are_known_by_their_scope_and_their_comment(run: Run) -> None:
+    run.write("train.py", COMMENTS)
+    run("check", "--write-baseline", "base.json")
+    assert [(entry["rule"], entry["scope"], entry["line"]) for entry in entries(run)] == [
+        ("GL003", "first", "# gradlint: ignore[GL202] -- it's rounded"),
+        ("GL004", "first", "# gradlint: nonsense"),
+    ]
+
+    run.write("train.py", COMMENTS.replace("    a = 1  ", "    # above\n    a = 2  ").replace("  # noqa: E501", ""))
+    assert accepted(run).stdout == "[]\n"
+
+    run.write("train.py", "import tensorflow as tf\nx = 1  # gradlint: ignore[GL301]\n# gradlint: oops\n")
+    outcome = accepted(run)
+    assert (outcome.exit_code, codes(outcome.stdout)) == (1, ["GL003", "GL004"])
+    assert outcome.stderr.splitlines()[:2] == [
+        "gradlint: base.json: fixed: train.py: GL003 in first: # gradlint: ignore[GL202] -- it's rounded",
+        "gradlint: base.json: fixed: train.py: GL004 in first: # gradlint: nonsense",
+    ]
+
+
+def test_an_unused_comment_is_not_fixed_where_files_that_may_need_it_are_left_out(run: Run) -> None:
+    run.write("model.py", "import tensorflow as tf\nx = 1  # gradlint: ignore[GL202]\n")
+    run.write("train.py", "import model\n")
+    run("check", "--write-baseline", "base.json")
+
+    part = run("check", "model.py", "--baseline", "base.json", "--prune-baseline")
+
+    assert (part.exit_code, part.stderr) == (0, "")
+    assert run("check", "--baseline", "base.json").exit_code == 0
+    run.write("model.py", "import tensorflow as tf\nx = 1\n")
+    assert (
+        "fixed: model.py: GL003: # gradlint: ignore[GL202]"
+        in run("check", "model.py", "--baseline", "base.json").stderr
+    )
+
+
 @given(st.text())
 def test_a_line_that_was_read_from_a_baseline_is_compared_as_when_it_was_written(line: str) -> None:
     once = normalised(line)
