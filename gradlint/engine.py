@@ -20,7 +20,7 @@ from gradlint.files.documents import documents_of
 from gradlint.files.input_file import InputFile, UnreadableText, decode
 from gradlint.files.modules import ModuleFinder
 from gradlint.files.notebooks import read_notebook, script_of
-from gradlint.fingerprints import scopes_of
+from gradlint.fingerprints import in_docstring, scopes_of
 from gradlint.flow import FlowResult, analyse
 from gradlint.flow.events import SourcesStarved, TermStarved
 from gradlint.flow.project import Project
@@ -101,8 +101,15 @@ def judge_bytes(data: bytes, filename: str, settings: Settings, project: Project
         parts.append(on_deep_stack(_judge, file, settings, project, broken))
     if settings.include_docs and not file.cells:
         documents = documents_of(file.text, filename)
-        parts += [on_deep_stack(_judge, each, settings, project, []) for each in documents]
+        judged = [on_deep_stack(_judge, each, settings, project, []) for each in documents]
+        parts += judged if filename.endswith(DOCUMENT_SUFFIXES) else map(_in_docstring, judged)
     return parts[0] if len(parts) == 1 else _together(filename, parts)
+
+
+def _in_docstring(judged: Judged) -> Judged:
+    """What code in a docstring showed, known by that: other runs may leave it out."""
+    here = {at for at in judged.excerpts if at[0] == judged.filename}
+    return replace(judged, scopes=judged.scopes | {at: in_docstring(judged.scopes.get(at, "")) for at in here})
 
 
 def _together(filename: str, parts: Sequence[Judged]) -> Judged:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _LONGEST = 200
 _DIGITS = 32
 _MARK = "#"
+_DOCSTRING = "<docstring>"
 
 #: Strings (open ones reach to the end of the line), comments, words, single other characters.
 _PARTS = re.compile(
@@ -129,6 +130,16 @@ def _shortened(line: str) -> str:
         return line
     line = without_blanks(line)
     return f"{line[:_LONGEST]}... {hashlib.sha256(line.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+
+
+def in_docstring(scope: str) -> str:
+    """The scope of code in a docstring, given its scope there."""
+    return f"{_DOCSTRING}.{scope}" if scope else _DOCSTRING
+
+
+def is_in_docstring(scope: str) -> bool:
+    """Whether this is the scope of code in a docstring."""
+    return scope == _DOCSTRING or scope.startswith(f"{_DOCSTRING}.")
 
 
 def relative_path(filename: str, folder: str | os.PathLike[str]) -> str:

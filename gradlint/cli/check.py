@@ -66,6 +66,7 @@ def check(
     """
     from gradlint.cli import judged_files
     from gradlint.config import Hierarchy
+    from gradlint.coverage import Coverage
     from gradlint.report import findings_of, not_shown, summary
     from gradlint.report.contents import Report
     from gradlint.rule import Severity
@@ -77,7 +78,8 @@ def check(
     of_run = settings.for_run([stdin_filename] if paths == ("-",) and stdin_filename else paths)
     files = {"--baseline": baseline, "--write-baseline": write_baseline}
     outputs = chosen_outputs(output, output_format, output_file, of_run.output_format, files)
-    baseline_use = accepting(baseline, write_baseline, prune_baseline)
+    is_nameless = "-" in paths and not stdin_filename
+    baseline_use = accepting(baseline, write_baseline, prune_baseline, has_nameless=is_nameless)
     found = judged_files.files_of_run(
         paths, settings, force_exclude=force_exclude, stdin_filename=stdin_filename or "-"
     )
@@ -88,11 +90,9 @@ def check(
         else:
             judged_files.show_settings(found, paths, settings)
         click.get_current_context().exit(status)
-    results, accepted = baseline_use.apply(
-        _results(found, settings, jobs),
-        lambda filename: settings.for_file(filename).selected_in(filename),
-        failed=bool(found.missing),
-    )
+    judged = _results(found, settings, jobs)
+    coverage = Coverage(settings, [result.filename for result in judged])
+    results, accepted = baseline_use.apply(judged, coverage, failed=bool(found.missing))
     if add_ignore:
         results, is_complete = write_ignores(results, why)
         status = status if is_complete else 2
