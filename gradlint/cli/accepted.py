@@ -27,12 +27,16 @@ def baseline_options(command: Command) -> Command:
     options = [
         click.option(
             "--baseline",
+            multiple=True,
+            callback=_only_one,
             metavar="FILE",
             shell_complete=complete_files,
             help="Leave out the findings that this file accepts, and name those fixed.",
         ),
         click.option(
             "--write-baseline",
+            multiple=True,
+            callback=_only_one,
             metavar="FILE",
             shell_complete=complete_files,
             help="Write a file that accepts all that is found now, and exit with 0.",
@@ -42,6 +46,12 @@ def baseline_options(command: Command) -> Command:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+def _only_one(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> str | None:
+    if len(values) > 1:
+        raise RunError(f"{param.opts[0]}: more than one file")
+    return values[0] if values else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +116,9 @@ def accepting(
         raise RunError("--prune-baseline: needs --baseline FILE")
     if write_baseline is not None and has_nameless:
         raise RunError("--write-baseline: standard input needs a name to be accepted; give it --stdin-filename")
+    for option, file in (("--baseline", baseline), ("--write-baseline", write_baseline)):
+        if file in ("", "-"):
+            raise RunError(f"{option}: {'names no file' if not file else '-: a baseline has to be a file'}")
     if baseline is None and write_baseline is None:
         return Accepting()
     from gradlint.baseline import Baseline, read_baseline

@@ -10,7 +10,14 @@ import click
 from gradlint.cli.accepted import accepting, baseline_options
 from gradlint.cli.add_ignore import add_ignore_options, check_options, write_ignores
 from gradlint.cli.completion import complete_files
-from gradlint.cli.output import checkout_folder, chosen_outputs, is_summarised, output_options, write_reports
+from gradlint.cli.output import (
+    check_judged,
+    checkout_folder,
+    chosen_outputs,
+    is_summarised,
+    output_options,
+    write_reports,
+)
 from gradlint.cli.settings_options import settings_options
 
 if TYPE_CHECKING:
@@ -83,6 +90,7 @@ def check(
     found = judged_files.files_of_run(
         paths, settings, force_exclude=force_exclude, stdin_filename=stdin_filename or "-"
     )
+    check_judged(outputs, found.names, files)
     status = 2 if found.missing else 0
     if show_files or show_settings:
         if show_files:

@@ -28,6 +28,11 @@ class JudgedFiles:
         return self.discovered.files
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The files to judge, and standard input by its name."""
+        return (*self.files, self.standard_input) if self.standard_input is not None else self.files
+
+    @property
     def missing(self) -> tuple[Unusable, ...]:
         """The paths that were asked for in vain."""
         return self.discovered.missing
@@ -48,16 +53,14 @@ def files_of_run(
 
 def show_files(found: JudgedFiles) -> None:
     """Print the files, a line each."""
-    names = [*found.files, found.standard_input] if found.standard_input is not None else found.files
-    for name in sorted(names):
+    for name in sorted(found.names):
         click.echo(printable(name))
 
 
 def show_settings(found: JudgedFiles, paths: Sequence[str], settings: Hierarchy) -> None:
     """Print the settings for the first file; where there is no file, those of the run."""
-    names = [*found.files, found.standard_input] if found.standard_input is not None else found.files
-    if names:
-        first = min(names)
+    if found.names:
+        first = min(found.names)
         click.echo(as_toml(settings.for_file(first), first), nl=False)
     else:
         first = next((path for path in paths if os.path.exists(path)), ".")

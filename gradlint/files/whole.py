@@ -1,8 +1,14 @@
-"""Writing files whole or not at all: to a new file beside the old one, which then takes its place."""
+"""Writing files whole or not at all: to a new file beside the old one, which then takes its place.
+
+What cannot be replaced is written to: pipes, devices, files that are open already (`/dev/stdout`, `/dev/fd/3`: others
+write there, too), and files that are mounted.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 import stat
 import tempfile
 from collections.abc import Iterable
@@ -11,6 +17,11 @@ from contextlib import suppress
 from gradlint.errors import RunError
 from gradlint.text import printable
 
+_OPEN_FILE = re.compile(r"(?:/proc/(?P<process>\w+)(?:/task/\w+)?|/dev)/fd/(?P<number>\d+)")
+_MOST_LINKS = 40
+#: What the system says when a file is mounted, or its folder lets nobody replace it.
+_NOT_REPLACEABLE = frozenset({errno.EBUSY, errno.EXDEV, errno.EPERM, errno.EACCES})
+
 
 def check_writable(file: str, what: str) -> None:
     """Find out before the work whether a file could be written.
@@ -18,6 +29,8 @@ def check_writable(file: str, what: str) -> None:
     Raises:
         RunError: it is a folder, its folder does not exist, or there is no permission; it begins with `what`.
     """
+    if not file:
+        raise RunError(f"{what}: names no file")
     try:
         mode = _mode(file)
         folder = os.path.dirname(os.path.realpath(file))
@@ -25,6 +38,8 @@ def check_writable(file: str, what: str) -> None:
         raise _refused(what, file, error) from error
     if mode is not None and stat.S_ISDIR(mode):
         raise RunError(f"{what}: {printable(file)}: is a folder")
+    if not os.path.basename(file):
+        raise RunError(f"{what}: {printable(file)}: names a folder")
     if mode is None and not os.path.isdir(folder):
         raise RunError(f"{what}: {printable(file)}: its folder does not exist")
     if not os.access(file if mode is not None else folder, os.W_OK):
@@ -51,7 +66,10 @@ def write_whole(files: Iterable[tuple[str, str]], what: str) -> None:
             try:
                 os.replace(written, os.path.realpath(file))
             except OSError as error:
-                raise _refused(what, file, error) from error
+                if error.errno not in _NOT_REPLACEABLE or not os.path.exists(file):
+                    raise _refused(what, file, error) from error
+                _copy_into(written, file, what)
+                os.unlink(written)
             del ready[0]
     finally:
         for written, _ in ready:
@@ -70,6 +88,11 @@ def _mode(file: str) -> int | None:
 def _written_beside(file: str, data: bytes) -> str | None:
     """The new file; None when the old one cannot be replaced (a pipe, a device) and was written to."""
     mode = _mode(file)
+    opened = _open_file(file)
+    if opened is not None:
+        with open(opened, "wb" if isinstance(opened, int) else "ab") as there:  # neither truncates
+            there.write(data)
+        return None
     path = os.path.realpath(file)
     folder = os.path.dirname(path)
     if mode is not None and (not stat.S_ISREG(mode) or not os.access(folder, os.W_OK)):
@@ -85,6 +108,27 @@ def _written_beside(file: str, data: bytes) -> str | None:
         os.unlink(written)
         raise
     return written
+
+
+def _open_file(file: str) -> int | str | None:
+    """The file that is open already and that this is a name of: a descriptor of our own, or the path of another's."""
+    path = os.path.abspath(file)
+    for _ in range(_MOST_LINKS):
+        path = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
+        if found := _OPEN_FILE.fullmatch(path):
+            return os.dup(int(found["number"])) if found["process"] in (None, "self", str(os.getpid())) else path
+        if not os.path.islink(path):
+            return None
+        path = os.path.join(os.path.dirname(path), os.readlink(path))
+    return None
+
+
+def _copy_into(written: str, file: str, what: str) -> None:
+    try:
+        with open(written, "rb") as new, open(file, "wb") as old:
+            old.write(new.read())
+    except OSError as error:
+        raise _refused(what, file, error) from error
 
 
 def _umask() -> int:
