@@ -18,12 +18,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from gradlint.config import Settings
     from gradlint.rule import Finding
 
 #: Of a longer line, this many characters are kept, and a hash of all of them.
 _LONGEST = 200
 _DIGITS = 32
 _MARK = "#"
+_OF_REPOSITORIES = (".git", ".hg")
+_OF_PROJECTS = ("pyproject.toml", "setup.py", "setup.cfg")
 _DOCSTRING = "<docstring>"
 
 #: Strings (open ones reach to the end of the line), comments, words, single other characters.
@@ -38,7 +41,7 @@ class Fingerprint:
     """What a finding is known by. `str()` of it is a hash of all that is compared."""
 
     path: str
-    """The file as seen from the folder of the settings, with `/`."""
+    """The file as seen from the folder of its repository, or the like, with `/`."""
     code: str
     scope: str
     """The functions and classes around the finding, joined by dots; empty at the level of the module."""
@@ -140,6 +143,25 @@ def in_docstring(scope: str) -> str:
 def is_in_docstring(scope: str) -> bool:
     """Whether this is the scope of code in a docstring."""
     return scope == _DOCSTRING or scope.startswith(f"{_DOCSTRING}.")
+
+
+def folder_of_paths(filename: str, settings: Settings) -> str:
+    """The folder that the path in a fingerprint is seen from, so that it does not depend on where a run is started.
+
+    That of the repository, else of the settings, else of the project; where there is none of these, the working folder
+    when the file lies in it, else the file's own.
+    """
+    folder = os.path.dirname(os.path.abspath(filename))
+    around = [folder]
+    while (parent := os.path.dirname(around[-1])) != around[-1]:
+        around.append(parent)
+    root = os.path.abspath(settings.root)
+    found = _first_with(_OF_REPOSITORIES, around) or (root if settings.files else _first_with(_OF_PROJECTS, around))
+    return found or (root if root in around else folder)
+
+
+def _first_with(names: Sequence[str], folders: Sequence[str]) -> str | None:
+    return next((each for each in folders if any(os.path.exists(os.path.join(each, name)) for name in names)), None)
 
 
 def relative_path(filename: str, folder: str | os.PathLike[str]) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from gradlint.config import Settings, SettingsByFile
 from gradlint.engine import Judged, judge_bytes, judge_file, project_for
-from gradlint.fingerprints import with_fingerprints
+from gradlint.fingerprints import folder_of_paths, with_fingerprints
 from gradlint.flow.project import Project
 from gradlint.flow_report import GradientDecision
 from gradlint.rule import Finding, Severity, Step
@@ -120,8 +120,8 @@ class _Merging:
     def _stamped(self, findings: Sequence[Finding], filename: str) -> tuple[Finding, ...]:
         """Findings of one file, with their fingerprints."""
         rows, scopes = self._excerpts.get(filename, {}), self._scopes.get(filename, {})
-        root = self._settings.for_file(filename).root
-        return with_fingerprints(findings, filename, root, rows, scopes, ABOUT_COMMENTS)
+        folder = folder_of_paths(filename, self._settings.for_file(filename))
+        return with_fingerprints(findings, filename, folder, rows, scopes, ABOUT_COMMENTS)
 
     def _remember_steps(self, finding: Finding) -> None:
         """Note the finding as if it stood at each of its steps in other files."""

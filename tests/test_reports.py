@@ -95,6 +95,7 @@ def test_json_has_the_keys_of_ruff_and_those_of_gradlint() -> None:
         "origin": "static",
         "confirmation": None,
         "fingerprint": None,
+        "instead": FINDING.instead,
         "trace": found["trace"],
     }
     assert found["trace"][1] == {

@@ -75,7 +75,7 @@ def check(
     from gradlint.config import Hierarchy
     from gradlint.coverage import Coverage
     from gradlint.report import findings_of, not_shown, summary
-    from gradlint.report.contents import Report
+    from gradlint.report.contents import Failure, Report
     from gradlint.rule import Severity
     from gradlint.text import printable
 
@@ -104,7 +104,7 @@ def check(
     if add_ignore:
         results, is_complete = write_ignores(results, why)
         status = status if is_complete else 2
-    if not results and not found.missing:
+    if not results and not found.missing and not found.pages:
         click.echo(f"gradlint: no Python files in {', '.join(map(printable, paths))}", err=True)
     if accepted and not is_summarised(outputs):
         click.echo(f"gradlint: {not_shown(accepted)}", err=True)
@@ -116,7 +116,7 @@ def check(
         results,
         closing="" if says_clean else summary(results, accepted),
         exit_code=status or int(fails and not exit_zero and write_baseline is None),
-        failures=tuple(f"{each.path}: {each.reason}" for each in found.missing),
+        failures=tuple(Failure(each.path, each.reason) for each in found.missing),
         checkout=checkout_folder(),
     )
     write_reports(outputs, report, statistics=statistics)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import click
 
 from gradlint.config import Hierarchy, SettingsByFile
 from gradlint.files.discovery import Discovered, Excludes, Unusable, discover
+from gradlint.files.documents import SUFFIXES as DOCUMENT_SUFFIXES
 from gradlint.settings.shown import as_toml
 from gradlint.text import printable
 
@@ -21,6 +22,8 @@ class JudgedFiles:
     discovered: Discovered
     standard_input: str | None
     """The name of standard input, when it is judged."""
+    pages: tuple[str, ...] = ()
+    """What was named and is not judged, since it is no Python, though code in it would be on request."""
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -45,10 +48,23 @@ def files_of_run(
     found = discover([path for path in paths if path != "-"], settings, force_exclude=force_exclude)
     for unusable in found.missing:
         click.echo(f"gradlint: {printable(unusable.path)}: {unusable.reason}", err=True)
+    pages = [file for file in found.files if _is_passed_over(file, settings)]
     standard_input = stdin_filename if "-" in paths else None
+    if standard_input is not None and _is_passed_over(standard_input, settings):
+        pages.append(standard_input)
+        standard_input = None
+    for page in pages:
+        click.echo(f"gradlint: {printable(page)}: not judged: code in pages takes --include-docs", err=True)
+    if pages:
+        found = replace(found, files=tuple(file for file in found.files if file not in pages))
     if standard_input not in (None, "-") and force_exclude and Excludes(settings).has(stdin_filename, is_folder=False):
         standard_input = None
-    return JudgedFiles(found, standard_input)
+    return JudgedFiles(found, standard_input, tuple(pages))
+
+
+def _is_passed_over(file: str, settings: SettingsByFile) -> bool:
+    """Whether a file is a page (Markdown, reStructuredText), and those are not judged."""
+    return file.endswith(DOCUMENT_SUFFIXES) and not settings.for_file(file).include_docs
 
 
 def show_files(found: JudgedFiles) -> None:
