@@ -15,7 +15,7 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
-from gradlint.cli.completion import complete_files
+from gradlint.cli.completion import complete_files, files_behind
 from gradlint.errors import RunError
 
 if TYPE_CHECKING:
@@ -247,4 +247,7 @@ def _check_places(outputs: Sequence[Output], taken: Mapping[str, str | None]) ->
 
 
 def _complete_format(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    name, colon, file = incomplete.partition(":")
+    if colon and name in FORMATS:
+        return files_behind(f"{name}:", file)
     return [CompletionItem(name) for name in FORMATS if name.startswith(incomplete)]

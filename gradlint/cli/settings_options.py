@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gradlint.cli.completion import complete_files, complete_rules
+from gradlint.cli.completion import complete_files, complete_ignores, complete_rules
 from gradlint.errors import RunError
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ _CHOICE = (
         "--per-file-ignores",
         multiple=True,
         metavar="PATTERN:RULES",
+        shell_complete=complete_ignores,
         help="Leave these rules out in files that the pattern matches; repeatable.",
     ),
     click.option(
