@@ -7,6 +7,7 @@ stand after that line, because it ends within a string or in a backslash.
 from __future__ import annotations
 
 import ast
+import os
 import re
 import tokenize
 import warnings
@@ -17,11 +18,12 @@ from pathlib import Path
 from gradlint.deep_stack import on_deep_stack
 from gradlint.errors import RunError
 from gradlint.files.documents import SUFFIXES as DOCUMENT_SUFFIXES
-from gradlint.files.edits import CannotEdit, Insertion, edited_notebook, edited_script, write_whole
+from gradlint.files.edits import CannotEdit, Insertion, edited_notebook, edited_script
 from gradlint.files.input_file import InputFile, UnreadableText, decode
 from gradlint.files.notebooks import read_notebook, script_of
+from gradlint.files.whole import change_whole
 from gradlint.merging import FileResult
-from gradlint.rule import Finding
+from gradlint.rule import Finding, Place
 from gradlint.run_rules import ALWAYS_SELECTED
 from gradlint.suppress import IGNORE, tokens_of
 
@@ -64,26 +66,55 @@ def check_reason(reason: str) -> str:
 
 
 def add_ignores(results: Sequence[FileResult], reason: str = "") -> Added:
-    """Write a suppression for each finding into the files."""
+    """Write a suppression for each finding into the files, once into a file that has several names."""
     added = Added()
+    by_file: dict[object, list[FileResult]] = {}
     for result in results:
-        left: Sequence[Finding] = result.findings
-        if result.filename.endswith(DOCUMENT_SUFFIXES) and left:
-            added.notes.append(f"{result.filename}: suppressions are not written into documents")
-        elif any(finding.code not in ALWAYS_SELECTED for finding in left):
-            try:
-                left, comments = _add_to_file(result, reason)
-                added.comments += comments
-                added.files += bool(comments)
-                if any(finding.code not in ALWAYS_SELECTED for finding in left):
-                    added.notes.append(f"{result.filename}: suppressions are not written into docstrings")
-            except (CannotEdit, UnreadableText) as error:
-                added.problems.append(f"{result.filename}: {error}, and was left alone")
-            except OSError as error:
-                words = (error.strerror or str(error)).lower()
-                added.problems.append(f"{result.filename}: cannot be written: {words}")
-        added.results.append(replace(result, findings=tuple(left)))
+        by_file.setdefault(_identity(result.filename), []).append(result)
+    left: dict[str, set[tuple[str, Place]]] = {}
+    for same in by_file.values():
+        still = {(finding.code, finding.place) for finding in _add_to_one(_united(same), reason, added)}
+        left |= dict.fromkeys((result.filename for result in same), still)
+    for result in results:
+        findings = (each for each in result.findings if (each.code, each.place) in left[result.filename])
+        added.results.append(replace(result, findings=tuple(findings)))
     return added
+
+
+def _identity(filename: str) -> object:
+    """The same for all names of one file: links of either kind."""
+    try:
+        found = os.stat(filename)
+    except (OSError, ValueError):
+        return filename
+    return found.st_dev, found.st_ino
+
+
+def _united(same: Sequence[FileResult]) -> FileResult:
+    """What was found in one file under its several names; settings may differ between them."""
+    findings = {(each.code, each.place): each for result in reversed(same) for each in result.findings}
+    excerpts = {at: text for result in same for at, text in result.excerpts.items()}
+    return replace(same[0], findings=tuple(findings.values()), excerpts=excerpts)
+
+
+def _add_to_one(result: FileResult, reason: str, added: Added) -> Sequence[Finding]:
+    """The findings that are left."""
+    left: Sequence[Finding] = result.findings
+    if result.filename.endswith(DOCUMENT_SUFFIXES) and left:
+        added.notes.append(f"{result.filename}: suppressions are not written into documents")
+    elif any(finding.code not in ALWAYS_SELECTED for finding in left):
+        try:
+            left, comments = _add_to_file(result, reason)
+            added.comments += comments
+            added.files += bool(comments)
+            if any(finding.code not in ALWAYS_SELECTED for finding in left):
+                added.notes.append(f"{result.filename}: suppressions are not written into docstrings")
+        except (CannotEdit, UnreadableText) as error:
+            added.problems.append(f"{result.filename}: {error}, and was left alone")
+        except OSError as error:
+            words = (error.strerror or str(error)).lower()
+            added.problems.append(f"{result.filename}: cannot be written: {words}")
+    return left
 
 
 def _add_to_file(result: FileResult, reason: str) -> tuple[list[Finding], int]:
@@ -114,7 +145,7 @@ def _add_to_file(result: FileResult, reason: str) -> tuple[list[Finding], int]:
     if insertions:
         edited = (edited_notebook if before.cells else edited_script)(data, insertions)
         _check_same_code(before, _read(edited, result.filename))
-        write_whole(result.filename, edited)
+        change_whole(result.filename, edited)
     return left, comments
 
 

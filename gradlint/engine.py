@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -28,9 +29,18 @@ from gradlint.flow.sources import ROWS, Source
 from gradlint.flow_report import GradientDecision
 from gradlint.gate import passes_gate
 from gradlint.own_rules import load_rule_files, rule_files, rules_under
-from gradlint.process_wide import without_garbage_collection
+from gradlint.process_wide import with_prints_on_standard_error, without_garbage_collection
 from gradlint.rule import Finding, Place, Rule, Step, kept_while_rules_stay
-from gradlint.run_rules import INTERNAL_ERROR, internal_error, rule_failed, stamped, syntax_error, too_deep, unreadable
+from gradlint.run_rules import (
+    ALWAYS_SELECTED,
+    INTERNAL_ERROR,
+    internal_error,
+    rule_failed,
+    stamped,
+    syntax_error,
+    too_deep,
+    unreadable,
+)
 from gradlint.suppress import Suppressions, joined, may_hold_suppressions, read_suppressions
 
 #: A range of more rows than this is shown by its first and last ones.
@@ -52,16 +62,20 @@ class Judged:
     """The comments of this file, and of the others that findings stand in."""
     parsed: bool = False
     """False when the file stopped at the gate or could not be read."""
+    in_part: bool = False
+    """Whether anything kept it, or a part of it, from being judged: a fault in the file, in gradlint or in a rule."""
 
 
-def project_for(settings: Settings) -> Project:
+def project_for(settings: Settings, unsaved: Mapping[str, bytes] | None = None) -> Project:
     """The project of a run under these settings, nothing of it read yet; rules that they name by file are known then.
+
+    `unsaved` holds what takes the place of the contents of some files, by absolute path.
 
     Raises:
         RunError: such a rule cannot be loaded.
     """
     load_rule_files(rule_files(settings))
-    return Project.found_by(ModuleFinder(str(settings.root), settings.src))
+    return Project.found_by(ModuleFinder(str(settings.root), settings.src), unsaved)
 
 
 def judge_file(path: str | Path, settings: Settings, project: Project) -> Judged:
@@ -126,6 +140,7 @@ def _together(filename: str, parts: Sequence[Judged]) -> Judged:
         {key: scope for part in parts for key, scope in part.scopes.items()},
         {name: joined(each, name) for name, each in comments.items()},
         any(part.parsed for part in parts),
+        any(part.in_part for part in parts),
     )
 
 
@@ -177,7 +192,8 @@ def _judge(file: InputFile, settings: Settings, project: Project, broken: Sequen
         comments = files.suppressions(findings)
         places = _places_by_file(findings, comments)
         rows, scopes = files.excerpts(places), files.scopes(places)
-        return Judged(file.filename, findings, decisions, rows, scopes, comments, True)
+        in_part = any(finding.code in ALWAYS_SELECTED for finding in found)
+        return Judged(file.filename, findings, decisions, rows, scopes, comments, parsed=True, in_part=in_part)
 
 
 def _refused(file: InputFile, complaint: Finding, selected: frozenset[str]) -> Judged:
@@ -187,7 +203,7 @@ def _refused(file: InputFile, complaint: Finding, selected: frozenset[str]) -> J
     places = [complaint.place, *(comments.places if comments is not None else ())]
     rows = {(name, *at): line for at, line in excerpts_of(file, places).items()}
     found = (complaint,) if complaint.code in selected else ()
-    return Judged(name, found, (), rows, suppressions={name: comments} if comments is not None else {})
+    return Judged(name, found, (), rows, suppressions={name: comments} if comments is not None else {}, in_part=True)
 
 
 def _parsed(file: InputFile, project: Project) -> tuple[Finding | None, Source | None]:
@@ -299,7 +315,8 @@ def _apply_rules(flow: FlowResult, filename: str, selected: frozenset[str], own:
         for rule in takers.get(type(event), ()):
             assert rule.decide is not None
             try:
-                finding = rule.decide(event)
+                with with_prints_on_standard_error if rule.is_own else nullcontext():
+                    finding = rule.decide(event)
                 if finding is not None:
                     finding = stamped(rule, _explained(finding, event), filename)
             except (Exception, SystemExit) as error:

@@ -64,6 +64,7 @@ class _Merging:
         self._others = others
         self._settings = settings
         self._names = {os.path.abspath(each.filename): each.filename for each in judged}
+        self._in_part = frozenset(each.filename for each in judged if each.in_part)
         self._excerpts: dict[str, dict[tuple[int, int], str]] = {}
         self._scopes: dict[str, dict[tuple[int, int], str]] = {}
         self._comments: dict[str, Suppressions] = {}
@@ -99,7 +100,7 @@ class _Merging:
 
         def others_need() -> bool:
             nonlocal withheld
-            if self._is_imported_by_others(judged.filename):
+            if self._are_findings_missing(judged.filename):
                 withheld = frozenset({UNUSED_SUPPRESSION.code})
             return bool(withheld)
 
@@ -130,10 +131,13 @@ class _Merging:
                 there = replace(finding, place=step.place, filename=step.filename)
                 self._elsewhere.setdefault(step.filename, []).append(there)
 
-    def _is_imported_by_others(self, filename: str) -> bool:
-        """Whether a file of the project that is not judged imports this one."""
+    def _are_findings_missing(self, filename: str) -> bool:
+        """Whether this file, or one of the project that imports it, was not judged as a whole."""
+        if filename in self._in_part:
+            return True
         project = self._project_of(self._settings.for_file(filename))
-        return any(path not in self._names for path in project.sources.importers(os.path.abspath(filename)))
+        importers = (self._names.get(path) for path in project.sources.importers(os.path.abspath(filename)))
+        return any(name is None or name in self._in_part for name in importers)
 
     def _project_of(self, settings: Settings) -> Project:
         if settings not in self._projects:

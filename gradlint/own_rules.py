@@ -22,6 +22,7 @@ from types import CodeType, ModuleType
 from typing import TYPE_CHECKING
 
 from gradlint.errors import RunError
+from gradlint.process_wide import with_prints_on_standard_error
 from gradlint.rule import (
     Rule,
     Severity,
@@ -198,7 +199,8 @@ def _run(load: Callable[[], None], of: str = "", file: str = "") -> None:
     """Run what may be anybody's code; whatever it raises becomes one line."""
     begin = f"{of}: " if of else ""
     try:
-        load()
+        with with_prints_on_standard_error:
+            load()
     except SyntaxError as error:
         at = error.filename or file
         raise RunError(f"{begin}{_shown(at)}:{error.lineno or 1}: {printable(error.msg)}") from error

@@ -1,4 +1,5 @@
-"""Settings of the whole process that judging changes for a while: recursion limit, garbage collection, warnings.
+"""Settings of the whole process that judging changes for a while: recursion limit, garbage collection, warnings, and
+where to print.
 
 A program that calls gradlint may judge on several threads, beside code of its own. So each change is made by the first
 who needs it, put back by the last who is done, and the process is left as it was found.
@@ -80,3 +81,12 @@ def _ignore_warnings() -> Callable[[], None]:
 
 #: Warnings of the parser are about the judged code (invalid escapes), and not for our standard error.
 without_warnings = WhileNeeded(_ignore_warnings)
+
+
+def _print_to_standard_error() -> Callable[[], None]:
+    before, sys.stdout = sys.stdout, sys.stderr
+    return lambda: setattr(sys, "stdout", before)
+
+
+#: While code of others runs that may print: reports are written to standard output, and must stay what they are.
+with_prints_on_standard_error = WhileNeeded(_print_to_standard_error)

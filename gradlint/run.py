@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
@@ -77,7 +77,8 @@ def check_files(
 ) -> list[FileResult]:
     """Judge the files, in the order given, and standard input under a name."""
     names = [*files, standard_input[1]] if standard_input is not None else files
-    groups = _Groups.of(names, settings)
+    unsaved = {os.path.abspath(standard_input[1]): standard_input[0]} if standard_input is not None else {}
+    groups = _Groups.of(names, settings, unsaved)
     all_rules()  # before any fork: once for all processes
     if jobs is None:
         jobs = (os.cpu_count() or 1) if len(files) >= MANY_FILES else 1
@@ -85,12 +86,12 @@ def check_files(
         by_name = dict(_judge_on(executor, files, groups))
         judged = [by_name[file] for file in files]
     elif jobs <= 1 or len(files) <= 1:
-        judged = on_deep_stack(_judge_here, files, groups, _Projects(), advance)
+        judged = on_deep_stack(_judge_here, files, groups, _Projects(unsaved), advance)
     else:
         judged = _judge_spread(files, groups, jobs, advance)
     if standard_input is not None:
         under = groups.of_file[standard_input[1]]
-        judged.append(_lean(judge_bytes(*standard_input, under, project_for(under))))
+        judged.append(_lean(judge_bytes(*standard_input, under, project_for(under, unsaved))))
     return merged(judged, settings, _judge_programs(files, groups) if len(files) <= FEW_FILES else ())
 
 
@@ -102,46 +103,50 @@ class _Groups:
     """
 
     of_file: dict[str, Settings]
+    unsaved: dict[str, bytes]
+    """What takes the place of the contents of some files, by absolute path: standard input."""
 
     @classmethod
-    def of(cls, files: Sequence[str], settings: SettingsByFile) -> _Groups:
+    def of(cls, files: Sequence[str], settings: SettingsByFile, unsaved: dict[str, bytes]) -> _Groups:
         found = {file: settings.for_file(file) for file in files}
         distinct = {id(each): each for each in found.values()}
         rules = frozenset(code for each in distinct.values() for code in each.selected)
         under = {key: each if each.selected == rules else each.with_codes(rules) for key, each in distinct.items()}
-        return cls({file: under[id(each)] for file, each in found.items()})
+        return cls({file: under[id(each)] for file, each in found.items()}, unsaved)
 
     def with_files(self, files: Sequence[str]) -> _Groups:
         """Of these files alone: what is sent to a process."""
-        return _Groups({file: self.of_file[file] for file in files})
+        return _Groups({file: self.of_file[file] for file in files}, self.unsaved)
 
 
 class _Projects:
     """One project for each settings, so that trees that one file had read serve the next."""
 
-    def __init__(self) -> None:
+    def __init__(self, unsaved: Mapping[str, bytes]) -> None:
+        self._unsaved = unsaved
         self._made: dict[Settings, Project] = {}
         self._last: tuple[Settings, Project] | None = None
 
     def of(self, settings: Settings) -> Project:
         if self._last is None or self._last[0] is not settings:  # saves hashing the same settings per file
             if settings not in self._made:
-                self._made[settings] = project_for(settings)
+                self._made[settings] = project_for(settings, self._unsaved)
             self._last = settings, self._made[settings]
         return self._last[1]
 
 
 def _judge_programs(files: Sequence[str], groups: _Groups) -> list[Judged]:
     """What the programs of the project show that lead to these few files: they say who is called with what."""
-    projects = _Projects()
+    projects = _Projects(groups.unsaved)
     programs: dict[str, Settings] = {}
     for settings in dict.fromkeys(groups.of_file.values()):
         among = [os.path.abspath(file) for file in files if groups.of_file[file] == settings]
         for program in projects.of(settings).trained_names.programs_around(among):
-            programs.setdefault(program, settings)
+            if program not in groups.unsaved:
+                programs.setdefault(program, settings)
     if not programs:
         return []
-    return on_deep_stack(_judge_here, tuple(programs), _Groups(programs), projects, _tell_nobody)
+    return on_deep_stack(_judge_here, tuple(programs), _Groups(programs, groups.unsaved), projects, _tell_nobody)
 
 
 def _judge_here(files: Sequence[str], groups: _Groups, projects: _Projects, advance: Advance) -> list[Judged]:
@@ -164,11 +169,11 @@ class _Threads:
     def __init__(self) -> None:
         self._kept: dict[int, tuple[str, _Projects]] = {}
 
-    def projects(self, run: str) -> _Projects:
+    def projects(self, run: str, unsaved: Mapping[str, bytes]) -> _Projects:
         thread = threading.get_ident()
         kept = self._kept.get(thread)
         if kept is None or kept[0] != run:
-            kept = self._kept[thread] = (run, _Projects())
+            kept = self._kept[thread] = (run, _Projects(unsaved))
         return kept[1]
 
     def forget(self, run: str) -> None:
@@ -182,7 +187,7 @@ _runs = count()
 
 
 def _judge_chunk(files: Sequence[str], groups: _Groups, run: str) -> list[Judged]:
-    return on_deep_stack(_judge_here, files, groups, _threads.projects(run), _tell_nobody)
+    return on_deep_stack(_judge_here, files, groups, _threads.projects(run, groups.unsaved), _tell_nobody)
 
 
 def _name_run() -> str:
@@ -225,7 +230,7 @@ def _judge_spread(files: Sequence[str], groups: _Groups, jobs: int, advance: Adv
     try:
         by_name = dict(_judge_in_processes(files, groups, jobs, advance))
     except OSError:
-        return on_deep_stack(_judge_here, files, groups, _Projects(), _tell_nobody)
+        return on_deep_stack(_judge_here, files, groups, _Projects(groups.unsaved), _tell_nobody)
     return [by_name[file] for file in files]
 
 
@@ -271,7 +276,8 @@ def _judge_alone(file: str, groups: _Groups) -> Judged:
         try:
             return pool.submit(_judge_chunk, [file], groups.with_files([file]), _name_run()).result()[0]
         except BrokenProcessPool as error:
-            return Judged(file, (internal_error("the process that judged this file", error, file),))
+            failed = internal_error("the process that judged this file", error, file)
+            return Judged(file, (failed,), in_part=True)
 
 
 def _end_on_interrupt() -> None:

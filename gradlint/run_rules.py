@@ -87,7 +87,8 @@ UNUSED_SUPPRESSION = register_run_rule(
 
     ## What it does
     Reports each code of a `# gradlint: ignore[...]` comment that matched no finding. Rules that are switched off are
-    not counted as unused, nor is `# noqa`, which other tools read too.
+    not counted as unused, nor is `# noqa`, which other tools read too, nor anything where findings may be missing,
+    because this file, or one that imports it, could not be judged.
 
     ## Why it matters
     The comment would silence the next fault at this place.
@@ -118,8 +119,8 @@ INVALID_SUPPRESSION = register_run_rule(
     A suppression comment cannot be understood or names no rule.
 
     ## What it does
-    Reports `# gradlint:` comments that are neither `ignore[...]` nor `skip-file`, those that lack the colon, and names
-    that no rule has.
+    Reports `# gradlint:` comments that are neither `ignore[...]` nor `skip-file`, those that lack the colon or the `#`,
+    and names that no rule has, in `# noqa: GL...` too.
 
     ## Why it matters
     The comment silences nothing, although somebody wanted it to.
@@ -178,7 +179,7 @@ INTERNAL_ERROR = register_run_rule(
 ABOUT_FILES = frozenset(
     each.code for each in (SYNTAX_ERROR, UNREADABLE_FILE, UNUSED_SUPPRESSION, INVALID_SUPPRESSION, INTERNAL_ERROR)
 )
-#: What these say concerns a comment, whatever the code before it is.
+#: They speak about comments, whatever the code before them is, and are suppressed in a second round.
 ABOUT_COMMENTS = frozenset({UNUSED_SUPPRESSION.code, INVALID_SUPPRESSION.code})
 ALWAYS_SELECTED = frozenset({SYNTAX_ERROR.code, UNREADABLE_FILE.code, INTERNAL_ERROR.code})
 

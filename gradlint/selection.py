@@ -79,11 +79,18 @@ def matching_codes(words: tuple[str, ...]) -> frozenset[str]:
 
 @kept_while_rules_stay
 def severity_of(code: str, severities: tuple[tuple[str, Severity], ...]) -> Severity | None:
-    """The severity that the most specific word for the rule gives it, the last of equal ones; None without any."""
+    """The severity that the most specific word for the rule gives it, the last of equal ones; None without any.
+
+    ALL and prefixes do not mean the rules that say that a file was not judged: it must never look clean by the way.
+    """
     rule = find_rule(code)
     if rule is None:
         return None
-    ranked = [(_specificity(word, rule), place) for place, (word, _) in enumerate(severities)]
+    ranked = [
+        (_specificity(word, rule), place)
+        for place, (word, _) in enumerate(severities)
+        if code not in ALWAYS_SELECTED or word in (rule.code, rule.name)
+    ]
     specificity, place = max(ranked, default=(0, 0))
     return severities[place][1] if specificity else None
 

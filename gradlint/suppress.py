@@ -6,6 +6,9 @@
 - what follows the bracket says why: `# gradlint: ignore[GL203] -- the target network is frozen`;
 - `# noqa` and `# noqa: GL203` after code: for people whose other tools read it. Codes of other tools are theirs.
 
+Capitals or not is all one but for codes and names. A file that could not be judged (GL001, GL002, GL009) must not look
+clean by a comment that was meant for something else: of all comments, `skip-file` alone silences these.
+
 Because they are applied to what was found, the ones that silence nothing are known (GL003), and so are the ones that
 cannot be understood (GL004).
 """
@@ -20,23 +23,26 @@ from dataclasses import dataclass, replace
 
 from gradlint.observed_rules import OBSERVED
 from gradlint.rule import Finding, Place
-from gradlint.run_rules import INVALID_SUPPRESSION, UNUSED_SUPPRESSION, invalid_suppression, unused_suppression
+from gradlint.run_rules import ABOUT_COMMENTS, ALWAYS_SELECTED, invalid_suppression, unused_suppression
 from gradlint.selection import find_rule, no_such_rule
 
-_DIRECTIVE = re.compile(r"#\s*gradlint\s*:\s*([^#]*)")
+_DIRECTIVE = re.compile(r"#\s*gradlint\s*:\s*([^#]*)", re.IGNORECASE)
 _CODES = r"ignore\s*\[([^\]#]*)\]"
-_IGNORE = re.compile(_CODES)
+_IGNORE = re.compile(_CODES, re.IGNORECASE)
+_SKIP_FILE = re.compile(r"skip-file(?!\S)", re.IGNORECASE)
 #: A comment that suppresses already, up to the bracket that ends its codes.
-IGNORE = re.compile(rf"#\s*gradlint\s*:\s*{_CODES}")
+IGNORE = re.compile(rf"#\s*gradlint\s*:\s*{_CODES}", re.IGNORECASE)
 #: Meant as one, and none.
-_NO_COLON = re.compile(r"#\s*gradlint(?:\s+|\s*[-=]\s*)(?:ignore\b|skip-file\b|noqa\b)\S*")
+_NO_COLON = re.compile(r"#\s*gradlint(?:\s+|\s*[-=]\s*)(?:ignore\b|skip-file\b|noqa\b)\S*", re.IGNORECASE)
+#: Meant as one, and none: within the words of a comment. In quotes it is spoken about.
+_NO_HASH = re.compile(rf"(?<=[^#\s])\s+(gradlint\s*:\s*{_CODES})", re.IGNORECASE)
 _WORD = re.compile(r"[^\s,]+")
+#: Codes that only gradlint gives out; shorter ones (GL08) are other tools'.
+_OWN_CODE = re.compile(r"GL[0-9]{3,}")
 _NOQA = re.compile(r"#\s*noqa(?!\w)(?:\s*:\s*(?P<codes>[A-Z]+\d+(?:(?:\s*,\s*|\s+)[A-Z]+\d+)*))?", re.IGNORECASE)
 _BLANK = frozenset({tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT})
-#: They speak about comments, so they are suppressed in a second round.
-_ABOUT_COMMENTS = frozenset({UNUSED_SUPPRESSION.code, INVALID_SUPPRESSION.code})
 #: Whether they silence nothing is not to be told: the first speak about comments, the others appear in runs alone.
-_NEVER_UNUSED = _ABOUT_COMMENTS | OBSERVED
+_NEVER_UNUSED = ABOUT_COMMENTS | OBSERVED
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,8 @@ class Suppression:
     cell: int = 0
 
     def silences(self, finding: Finding) -> bool:
+        if finding.code in ALWAYS_SELECTED:
+            return False
         if not finding.code.startswith(self.code) or (finding.code != self.code and not self.is_noqa):
             return False
         place = finding.place
@@ -78,7 +86,8 @@ class Suppressions:
 
 def may_hold_suppressions(text: str) -> bool:
     """Whether the file is worth tokenizing: a search, because tokenizing costs more than parsing."""
-    return "gradlint" in text or "noqa" in text or "NOQA" in text
+    lowered = text.lower()
+    return "gradlint" in lowered or "noqa" in lowered
 
 
 def joined(parts: Sequence[Suppressions], filename: str) -> Suppressions:
@@ -96,11 +105,12 @@ def read_suppressions(text: str, filename: str, cell: int = 0) -> Suppressions:
     for comment in _comments(text, cell):
         for directive in _DIRECTIVE.finditer(comment.text):
             body = directive[1].strip()
-            if body == "skip-file" or body.startswith("skip-file "):
+            if _SKIP_FILE.match(body):
                 skip_file = True
             elif match := _IGNORE.match(directive[1]):
                 _read_codes(comment, match, directive.start(1), filename, entries, invalid)
-            else:
+            elif "gradlint" in directive[0] and not comment.text[: directive.start()].rstrip("#")[-1:].strip():
+                # Else it is a sentence that begins with the name, or a part of a word or an address.
                 start, end = directive.span()
                 invalid.append(
                     invalid_suppression(
@@ -119,12 +129,27 @@ def read_suppressions(text: str, filename: str, cell: int = 0) -> Suppressions:
                     instead="write `# gradlint: ignore[CODE]` or `# gradlint: skip-file`",
                 )
             )
+        for almost in _NO_HASH.finditer(comment.text):
+            invalid.append(
+                invalid_suppression(
+                    f"`{almost[1]}` lacks a `#` of its own",
+                    comment.place(*almost.span(1)),
+                    filename,
+                    instead=f"write `# {almost[1]}`",
+                )
+            )
         if not comment.own_line and (noqa := _NOQA.search(comment.text)):
-            entries.extend(_noqa_entries(comment, noqa))
+            read = list(_noqa_entries(comment, noqa))
+            entries.extend(read)
+            invalid.extend(
+                invalid_suppression(no_such_rule(entry.code), entry.place, filename)
+                for entry in read
+                if _OWN_CODE.fullmatch(entry.code) and find_rule(entry.code) is None
+            )
     return Suppressions(filename, skip_file, tuple(entries), tuple(invalid))
 
 
-def _nothing_else() -> bool:
+def _nothing_is_missing() -> bool:
     return False
 
 
@@ -133,12 +158,13 @@ def apply_suppressions(
     suppressions: Suppressions,
     selected: frozenset[str],
     elsewhere: Sequence[Finding] = (),
-    others_need: Callable[[], bool] = _nothing_else,
+    findings_are_missing: Callable[[], bool] = _nothing_is_missing,
 ) -> list[Finding]:
     """The findings that remain, with those about unused and invalid suppressions added.
 
     `elsewhere` are findings of other files whose traces lead through this one, as if they stood here: what would
-    silence them is not unused. `others_need` says whether files that were not judged may lead to findings here.
+    silence them is not unused. `findings_are_missing` says whether this file, or one that may lead to findings here,
+    was not judged, or in part alone.
     """
     if suppressions.skip_file:
         return []
@@ -149,14 +175,14 @@ def apply_suppressions(
         for entry in suppressions.entries
         if entry not in used and not entry.is_noqa and entry.code in selected and entry.code not in _NEVER_UNUSED
     ]
-    if unused and others_need():
+    if unused and findings_are_missing():
         unused = []
     about = [finding for finding in (*unused, *suppressions.invalid) if finding.code in selected]
     # A comment on a line of its own speaks for the next statement; about itself it can be told to be silent, too.
     explicit = [
         replace(entry, first_row=min(entry.first_row, entry.place.row), last_row=max(entry.last_row, entry.place.row))
         for entry in suppressions.entries
-        if entry.code in _ABOUT_COMMENTS
+        if entry.code in ABOUT_COMMENTS
     ]
     return kept + _silence(about, explicit)[0]
 

@@ -6,6 +6,7 @@ import ast
 import json
 import os
 import stat
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -172,6 +173,65 @@ def test_permissions_and_links_stay(run: Run) -> None:
     assert "ignore[GL101]" in (run.folder / "real/a.py").read_text()
     assert stat.S_IMODE((run.folder / "real/a.py").stat().st_mode) == 0o755
     assert sorted(os.listdir(run.folder / "real")) == ["a.py"]
+
+
+def test_a_file_with_several_names_is_written_once(run: Run) -> None:
+    run.write("a/one.py", FAULTY)
+    (run.folder / "a/hard.py").hardlink_to(run.folder / "a/one.py")
+    (run.folder / "a/soft.py").symlink_to("one.py")
+    (run.folder / "b").symlink_to("a")
+
+    result = run(*ADD, "a", "b")
+
+    assert (result.exit_code, result.stderr) == (0, "gradlint: added 1 suppression to 1 file\n")
+    assert (run.folder / "a/one.py").samefile(run.folder / "a/hard.py")
+    assert codes(run("check", "a", "b", "--output-format", "json").stdout) == []
+
+
+def test_what_is_found_under_one_name_of_a_file_alone_is_silenced_too(run: Run) -> None:
+    run.write("a/gradlint.toml", 'ignore = ["GL101"]\n')
+    run.write("b/gradlint.toml", "")
+    run.write("b/two.py", FAULTY)
+    (run.folder / "a/one.py").symlink_to("../b/two.py")
+
+    assert run(*ADD).stderr == "gradlint: added 1 suppression to 1 file\n"
+    assert codes(run("check", "--output-format", "json").stdout) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() != 0, reason="root alone gives files away")
+@pytest.mark.parametrize("may", [True, False])
+def test_the_owner_stays(run: Run, monkeypatch: pytest.MonkeyPatch, may: bool) -> None:
+    path = run.write("a.py", FAULTY)
+    os.chown(path, 1000, 1001)
+    path.chmod(0o2751)
+    if not may:
+        monkeypatch.setattr(os, "chown", refuse)
+
+    assert run(*ADD).exit_code == 0
+
+    found = path.stat()
+    assert (found.st_uid, found.st_gid) == (1000, 1001)
+    assert stat.S_IMODE(found.st_mode) in (0o2751, 0o751)  # writing into a file may take the bit away
+    assert os.listdir(run.folder) == ["a.py"]
+    check_finished(run, "a.py")
+
+
+def refuse(*_: object) -> None:
+    raise PermissionError(1, "Operation not permitted")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="attributes of files are Linux's")
+def test_what_is_attached_to_a_file_stays(run: Run) -> None:
+    path = run.write("a.py", FAULTY)
+    try:
+        os.setxattr(path, "user.note", b"kept")
+    except OSError:
+        pytest.skip("this file system has no attributes")
+
+    run(*ADD)
+
+    assert os.getxattr(path, "user.note") == b"kept"
+    check_finished(run, "a.py")
 
 
 def test_a_file_that_cannot_be_written_is_told_and_the_others_are_changed(

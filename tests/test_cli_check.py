@@ -146,6 +146,69 @@ def test_standard_input_is_judged_under_the_name_given(run: Run) -> None:
     assert places(result) == [("train.py", 2, "GL001")]
 
 
+@pytest.mark.parametrize("paths", [["-", "train.py"], ["-", "."], ["./train.py", "-"]], ids=" ".join)
+def test_standard_input_takes_the_place_of_the_file_whose_name_it_has(run: Run, paths: list[str]) -> None:
+    run.write("train.py", FAULTY)
+    stdin = f"\n{FAULTY}".encode()
+
+    result = run("check", *paths, "--stdin-filename", "train.py", "--output-format", "json", stdin=stdin)
+
+    assert places(result) == [("train.py", 4, "GL101")]
+    assert run("check", *paths, "--stdin-filename", "train.py", "--show-files", stdin=stdin).stdout == "train.py\n"
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_files_import_what_stands_on_standard_input_under_the_name_of_a_module(run: Run, jobs: str) -> None:
+    trainer = CLEAN.replace("tf\n", "tf\nfrom losses import loss_of\n", 1).replace("w * w", "loss_of(w)")
+    for name in ("one.py", "two.py"):
+        run.write(name, trainer)
+    loss = "import tensorflow as tf\ndef loss_of(w):\n    return {}\n"
+    run.write("losses.py", loss.format("w"))
+    arguments = ("check", "-", ".", "--stdin-filename", "losses.py", "--jobs", jobs, "--output-format", "json")
+
+    assert places(run(*arguments, stdin=loss.format("tf.round(w)").encode())) == [("losses.py", 3, "GL202")]
+
+    run.write("losses.py", loss.format("tf.round(w)"))
+    assert places(run(*arguments, stdin=loss.format("w").encode())) == []
+
+
+def test_a_name_for_standard_input_is_enough_to_read_it(run: Run) -> None:
+    run.write("other.py", BROKEN)
+
+    result = run("check", "--stdin-filename", "train.py", "--output-format", "json", stdin=FAULTY.encode())
+
+    assert places(result) == [("train.py", 3, "GL101")]
+
+
+def test_a_name_for_standard_input_beside_other_paths_alone_ends_the_run(run: Run) -> None:
+    result = run("check", "other.py", "--stdin-filename", "train.py", stdin=FAULTY.encode())
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "gradlint: --stdin-filename: names standard input, `-`, which is not among the paths\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell")
+@pytest.mark.parametrize(
+    ("redirection", "words"),
+    [("<&-", "is closed"), ("0> out.txt", "cannot be read: ")],
+)
+def test_standard_input_that_cannot_be_read_is_one_line(tmp_path: Path, redirection: str, words: str) -> None:
+    command = f"{sys.executable} -m gradlint check - {redirection}"
+
+    done = subprocess.run(
+        command,
+        shell=True,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith(f"gradlint: -: standard input {words}")
+
+
 def test_standard_input_without_a_name_is_called_by_its_dash(run: Run) -> None:
     assert places(run("check", "-", "--output-format", "json", stdin=BROKEN.encode())) == [("-", 2, "GL001")]
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+from fnmatch import fnmatchcase
+from itertools import product
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from support import BROKEN, Run, places
 
@@ -67,6 +71,119 @@ def test_the_gitignore_of_the_repository_counts_in_its_folders(run: Run) -> None
     write_all(run, "package/a_gen.py", "package/b.py")
 
     assert judged(run, "package") == ["package/b.py"]
+
+
+@pytest.fixture
+def home(run: Run, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The home of a user whose git is not configured, beside a repository in the working folder."""
+    home = run.folder / ".home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("USERPROFILE", str(home))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    (run.folder / ".git").mkdir()
+    return home
+
+
+def test_what_git_ignores_beside_its_gitignore_files_is_left_out(run: Run, home: Path) -> None:
+    write_all(run, "a.py", "b.py", "package/a.py", "package/b.py")
+    run.write(".git/info/exclude", "/a.py\nb.py\n")
+
+    assert judged(run) == judged(run, ".") == ["package/a.py"]
+    assert judged(run, "package") == ["package/a.py"]
+
+    run.write(".gitignore", "!/b.py\n")  # said nearer
+    assert judged(run) == ["b.py", "package/a.py"]
+
+
+@pytest.mark.parametrize(
+    ("file", "config", "named"),
+    [
+        (".home/.config/git/ignore", "", ""),
+        (".home/mine", ".home/.gitconfig", "~/mine"),
+        (".home/mine", ".home/.config/git/config", "~/mine"),
+        (".home/mine", ".git/config", '"~/mine"'),
+    ],
+)
+def test_what_the_user_ignores_in_all_repositories_is_left_out(
+    run: Run, home: Path, file: str, config: str, named: str
+) -> None:
+    write_all(run, "a.py", "b.py")
+    run.write(file, "a.py\n")
+    if config:
+        run.write(config, f"[user]\n\tname = x\n[core]\n\tbare = false\n\texcludesFile = {named}\n")
+
+    assert judged(run) == ["b.py"]
+
+    (run.folder / ".git").rename(run.folder / ".other")  # no repository
+    assert judged(run) == ["a.py", "b.py"]
+
+
+def test_a_worktree_ignores_what_its_repository_does(run: Run, home: Path) -> None:
+    run.write(".git/info/exclude", "a.py\n")
+    run.write(".git/worktrees/tree/commondir", "../..\n")
+    run.write("tree/.git", f"gitdir: {run.folder}/.git/worktrees/tree\n")
+    write_all(run, "tree/a.py", "tree/b.py")
+
+    assert judged(run, "tree") == ["tree/b.py"]
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("\\\n!\n[z-a]\na.py\n", ["b.py"]),  # git passes over the lines that are no patterns
+        ("\ufeffa.py\n", ["b.py"]),
+        ("a.py\r\nb.py\r\n", []),
+        ("a.py\t\nb.py  \n", ["a.py"]),
+        ("a.py\x0cb.py\n", ["a.py", "b.py"]),
+    ],
+)
+def test_a_gitignore_is_read_as_git_reads_it(run: Run, text: str, left: list[str]) -> None:
+    write_all(run, "a.py", "b.py")
+    run.write(".gitignore", text)
+
+    assert judged(run) == left
+
+
+NAMES = [f"{''.join(letters)}.py" for length in range(1, 5) for letters in product("ab", repeat=length)]
+
+
+@given(st.text("ab*?", min_size=1, max_size=7))
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_stars_of_patterns_match_as_in_a_shell(run: Run, pattern: str) -> None:
+    for name in NAMES:
+        run.write(name)
+
+    shown = run("check", "--show-files", "--exclude", f"{pattern}.py").stdout.split()
+
+    assert shown == sorted(name for name in NAMES if not fnmatchcase(name, f"{pattern}.py"))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "matched"),
+    [
+        ("a/**/b/**/c.py", ["a/b/c.py", "a/b/x/c.py", "a/x/b/b/x/c.py"]),
+        ("a/**/b*x*/**/c.py", ["a/bxx/c.py"]),
+        ("**/b/**/*c*.py", ["a/b/c.py", "a/b/x/c.py", "a/x/b/b/x/c.py"]),
+        ("a/**/[!b]/**/c.py", ["a/b/x/c.py", "a/x/b/b/x/c.py", "a/x/c.py"]),
+    ],
+)
+def test_stars_of_patterns_match_folders(run: Run, pattern: str, matched: list[str]) -> None:
+    names = ["a/b/c.py", "a/b/x/c.py", "a/bxx/c.py", "a/c.py", "a/x/b/b/x/c.py", "a/x/c.py"]
+    for name in names:
+        run.write(name)
+
+    shown = run("check", "--show-files", "--exclude", pattern).stdout.split()
+
+    assert shown == [name for name in names if name not in matched]
+
+
+def test_a_name_that_nearly_matches_many_stars_does_not_hold_up_the_run(run: Run) -> None:
+    name = f"{'a/' * 40}{'a' * 46}.py"
+    run.write(name, BROKEN)
+    run.write(".gitignore", f"{'*a' * 20}*b\n{'a/**/' * 20}b\n")
+
+    assert judged(run, "--exclude", f"{'*a' * 20}*b", "--per-file-ignores", f"{'**/a*a/' * 9}b:GL001") == [name]
 
 
 def test_a_file_or_folder_that_git_ignores_is_judged_when_it_is_named(run: Run) -> None:

@@ -224,6 +224,16 @@ def test_full_output_names_the_file_of_each_step_in_another_one(project: Run) ->
     ]
 
 
+def test_a_comment_is_not_called_unused_where_a_file_that_leads_there_is_no_python(run: Run) -> None:
+    run.write("losses.py", LOSSES.format(comment=SUPPRESSED))
+    run.write("first.py", f"{TRAIN.format(comment='')}x = )\n")
+
+    assert places(run("check", "--output-format", "json")) == [("first.py", 8, "GL001")]
+
+    run.write("first.py", TRAIN.format(comment="").replace("loss_of(w)", "w * w"))
+    assert places(run("check", "--output-format", "json")) == [("losses.py", 5, "GL003")]
+
+
 def test_full_output_of_the_effect_names_the_file_of_the_cause(project: Run) -> None:
     lines = project("check", "first.py").stdout.splitlines()
 

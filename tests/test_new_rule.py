@@ -10,7 +10,7 @@ import pytest
 from choose_rule_examples import OF_DECISION, bare
 from gradlint.events import EVENTS
 from gradlint.new_rule import examples
-from support import ROOT, Run, places
+from support import BROKEN, ROOT, Run, codes, places
 
 PASSED = "ACME001 no-hidden-models: 2 programs, 1 of them faulty: as expected\n"
 
@@ -32,10 +32,24 @@ def test_a_new_rule_is_a_file_and_two_programs(run: Run) -> None:
 
     assert result.stdout.splitlines() == ["tools/no_hidden_models.py", FAULTY_FIXTURE, LOOK_ALIKE]
     assert result.stderr == (
-        "Test it with `gradlint test-rule tools/no_hidden_models.py`, and name it in the settings: "
+        "Test it with `gradlint test-rule tools/no_hidden_models.py`. "
+        "In the settings, name it, and leave its programs out:\n"
         'rules = ["tools/no_hidden_models.py"]\n'
+        'extend-exclude = ["tools/fixtures/"]\n'
     )
     assert all((run.folder / path).is_file() for path in result.stdout.splitlines())
+
+
+@pytest.mark.parametrize("folder", [".", "tools", "tools/more"])
+def test_under_the_settings_that_it_names_a_new_rule_makes_no_check_fail(run: Run, folder: str) -> None:
+    result = run("new-rule", "ACME001", "no-hidden-models", "--event", "ItemAssigned", "--path", folder)
+    run.write("gradlint.toml", "".join(result.stderr.splitlines(keepends=True)[1:]))
+
+    assert run("check").exit_code == run("check", "--add-ignore").exit_code == 0
+    assert run("test-rule").exit_code == 0
+    # What is called alike elsewhere is judged.
+    run.write("tests/fixtures/a.py", BROKEN)
+    assert codes(run("check", "--output-format", "json").stdout) == ["GL001"]
 
 
 @pytest.mark.parametrize("event", EVENTS)

@@ -224,6 +224,16 @@ def test_a_link_and_the_mode_of_an_old_report_stay(run: Run) -> None:
     assert real.stat().st_mode & 0o777 == 0o640
 
 
+def test_an_old_report_stays_one_file_with_its_hard_links(run: Run) -> None:
+    run.write("train.py", BROKEN)
+    run.write("real.json", "x" * 10_000)
+    (run.folder / "other.json").hardlink_to(run.folder / "real.json")
+
+    run("check", "--output", "json:real.json")
+
+    assert codes((run.folder / "other.json").read_text()) == ["GL001"]
+
+
 def test_a_new_report_has_the_mode_of_any_new_file(run: Run) -> None:
     run("check", "--output", "json:new.json")
     usual = run.write("usual")

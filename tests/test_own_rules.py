@@ -192,6 +192,29 @@ def test_an_event_of_a_fault_brings_verdict_cause_and_variables(run: Run) -> Non
     assert finding.variables == ("w",)
 
 
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_what_a_rule_prints_does_not_get_into_the_report(project: Run, jobs: str) -> None:
+    text = RULE.replace("\n\nfrom gradlint.events", '\nprint("loaded")\nfrom gradlint.events')
+    project.write("tools/acme.py", text.replace("    return", '    print("asked")\n    return'))
+    project.write("other.py", CLEAN)
+    arguments = ("check", "other.py", "train.py", "--jobs", jobs, "--output-format", "json")
+
+    result = run_process(*arguments, folder=project.folder)
+
+    assert [name for name, _, _ in places(result)] == ["other.py", "train.py"]
+    assert "loaded" in result.stderr
+    assert result.stderr.count("asked") == 2
+    assert run_process("flow", "train.py", "--output-format", "json", folder=project.folder).stdout.startswith("{")
+    assert "loaded" not in run_process("rule", "ACME001", folder=project.folder).stdout
+
+
+def test_of_a_rule_that_fails_no_comment_is_called_unused_and_none_hides_it(project: Run) -> None:
+    project.write("tools/acme.py", RULE[: RULE.index("    return")] + "    raise ValueError\n")
+    project.write("train.py", f"{CLEAN}x = 1  # gradlint: ignore[ACME001]\n".replace("as tf\n", "as tf  # noqa\n"))
+
+    assert places(project("check", "train.py", "--output-format", "json")) == [("train.py", 1, "GL009")]
+
+
 @pytest.mark.parametrize(
     ("body", "words"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -276,7 +277,7 @@ def test_the_severity_of_the_settings_counts_in_reports_and_exit_status(
 
 
 def test_rules_about_files_and_comments_have_severities_too(run: Run) -> None:
-    run.write("gradlint.toml", '[severity]\nGL0 = "info"\n')
+    run.write("gradlint.toml", '[severity]\nsyntax-error = "info"\nGL00 = "info"\n')
     run.write("a.py", BROKEN)
     run.write("b.py", UNUSED)
 
@@ -284,6 +285,29 @@ def test_rules_about_files_and_comments_have_severities_too(run: Run) -> None:
 
     assert [each["severity"] for each in result.findings] == ["info", "info"]
     assert result.exit_code == 0
+
+
+@pytest.mark.parametrize("name", ["gradlint.toml", ".gradlint.toml"])
+def test_settings_behind_a_broken_link_end_the_run(run: Run, name: str) -> None:
+    (run.folder / name).symlink_to("nowhere.toml")
+    (run.folder / "pyproject.toml").symlink_to("nowhere.toml")  # may be about anything
+    run.write("inner/a.py", CLEAN)
+
+    assert failed(run("check")) == f"{name}: broken symbolic link"
+
+    (run.folder / name).unlink()
+    assert run("check").exit_code == 0
+
+
+@pytest.mark.parametrize("word", ["ALL", "GL", "GL0"])
+def test_a_file_that_cannot_be_judged_is_no_hint_unless_its_rule_is_named(run: Run, word: str) -> None:
+    run.write("gradlint.toml", f'[severity]\n{word} = "info"\n')
+    run.write("a.py", BROKEN)
+
+    result = run("check", *JSON)
+
+    assert [(each["code"], each["severity"]) for each in result.findings] == [("GL001", "error")]
+    assert result.exit_code == 1
 
 
 def test_the_fail_level_says_which_findings_count(run: Run) -> None:
@@ -440,6 +464,25 @@ def test_excludes_reach_named_paths_when_they_are_forced(run: Run) -> None:
     assert [name for name, _ in checked(run, *named)] == sorted(named)
     assert [name for name, _ in checked(run, "--force-exclude", *named)] == ["c.py", "inner/e.py", "inner/old/f.py"]
     assert run("check", "--force-exclude", "old").stderr == "gradlint: no Python files in old\n"
+
+
+@pytest.mark.parametrize("is_repository", [True, False])
+def test_forced_excludes_do_not_depend_on_the_working_folder(
+    run: Run, monkeypatch: pytest.MonkeyPatch, is_repository: bool
+) -> None:
+    run.write("build/project/gradlint.toml", 'exclude = ["old/"]\n')
+    run.write("build/project/inner/gradlint.toml", "")
+    for name in ("inner/a.py", "inner/old/b.py", "build/c.py"):
+        run.write(f"build/project/{name}", FAULTY)
+    project = run.folder / "build" / "project"
+    if is_repository:
+        (project / ".git").mkdir()
+        run.write("gradlint.toml", 'exclude = ["*.py"]\n')  # of another project, around this one
+
+    for folder in (run.folder, project, project / "build", project / "inner" / "old"):
+        monkeypatch.chdir(folder)
+        named = [str(project / name) for name in ("inner/a.py", "build/c.py")]
+        assert [os.path.abspath(name) for name, _ in checked(run, "--force-exclude", *named)] == named[:1], folder
 
 
 def test_excludes_reach_standard_input_when_they_are_forced(run: Run) -> None:

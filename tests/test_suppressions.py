@@ -77,8 +77,10 @@ def test_without_a_comment_both_findings_are_there() -> None:
         ("# gradlint: ignore[GL101] the target network is frozen", [(1, "GL102")]),
         ("# gradlint: ignore[GL101] -- gradlint ignores it", [(1, "GL102")]),
         ("# type: ignore  # gradlint: ignore[GL101]", [(1, "GL102")]),
+        ("# Gradlint: Ignore[GL101]", [(1, "GL102")]),
         ("# gradlint: ignore[GL101]  # gradlint: ignore[GL102]", []),
         ("# noqa", []),
+        ("# NoQA", []),
         ("# NOQA: gl101", [(1, "GL102")]),
         ("# noqa: E501, GL101,GL102", []),
         ("# noqa: E501 GL101", [(1, "GL102")]),
@@ -86,6 +88,10 @@ def test_without_a_comment_both_findings_are_there() -> None:
         ("# noqa: E501", BOTH),
         ("# ruff: noqa", BOTH),
         ("# noqalify", BOTH),
+        ("# noqa: GL08", BOTH),
+        ("# https://example.org/#gradlint: docs", BOTH),
+        ("# Gradlint: see the docs", BOTH),
+        ("# not `gradlint: ignore[GL101]`", BOTH),
     ],
 )
 def test_a_comment_after_code_speaks_for_its_line(comment: str, left: list[tuple[int, str]]) -> None:
@@ -117,9 +123,17 @@ def test_a_comment_on_its_own_line_within_brackets_speaks_for_the_next_line() ->
     assert found(body) == [(4, "GL101"), (4, "GL102")]
 
 
+@pytest.mark.parametrize(
+    "comment", ["gradlint: ignore[GL001]", "gradlint: ignore[syntax-error]", "noqa", "noqa: GL001", "noqa: GL"]
+)
+def test_no_comment_at_a_line_silences_that_the_file_could_not_be_judged(comment: str) -> None:
+    assert found(f"x = )  # {comment}") == [(1, "GL001")]
+
+
 def test_skip_file_silences_the_whole_file() -> None:
     assert found("fault()\nx = 1  # gradlint: ignore[GL9]\n# gradlint: skip-file") == []
     assert found("x = (\n# gradlint: skip-file") == []
+    assert found("fault()\n# GRADLINT: SKIP-FILE") == []
 
 
 def test_text_in_strings_is_no_comment() -> None:
@@ -137,6 +151,13 @@ def test_a_code_that_silences_nothing_is_reported_at_its_place() -> None:
 
 def test_a_comment_at_the_end_of_the_file_silences_nothing() -> None:
     assert [each.code for each in check("import keras\n# gradlint: ignore[GL101]\n")] == ["GL003"]
+
+
+def test_in_a_file_that_could_not_be_judged_no_comment_is_called_unused() -> None:
+    comment = "y = 1  # gradlint: ignore[GL101]"
+
+    assert found(f"{comment}\nx = )") == [(2, "GL001")]
+    assert found(f"{comment}\nx = )", Settings(ignore=("GL001",))) == []
 
 
 def test_an_unused_noqa_is_not_reported() -> None:
@@ -157,6 +178,9 @@ def test_a_code_that_is_switched_off_is_not_called_unused() -> None:
         ("# gradlint: off", "`off` is neither `ignore[...]` nor `skip-file`"),
         ("# gradlint ignore[GL101]", "`# gradlint ignore[GL101]` lacks the colon after `gradlint`"),
         ("# gradlint-ignore[GL101]", "`# gradlint-ignore[GL101]` lacks the colon after `gradlint`"),
+        ("# GRADLINT-IGNORE[GL101]", "`# GRADLINT-IGNORE[GL101]` lacks the colon after `gradlint`"),
+        ("# type: ignore gradlint: ignore[GL101]", "`gradlint: ignore[GL101]` lacks a `#` of its own"),
+        ("# noqa: E501, GL109", 'no rule "GL109"; did you mean "GL102" (second-fault)?'),
         ("# gradlint: ignore[GL101", "`ignore[GL101` is neither `ignore[...]` nor `skip-file`"),
     ],
 )

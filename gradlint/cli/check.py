@@ -19,6 +19,7 @@ from gradlint.cli.output import (
     write_reports,
 )
 from gradlint.cli.settings_options import settings_options
+from gradlint.errors import RunError
 
 if TYPE_CHECKING:
     from gradlint.cli.judged_files import JudgedFiles
@@ -44,7 +45,11 @@ if TYPE_CHECKING:
 )
 @add_ignore_options
 @click.option("--no-cache", is_flag=True, help="Judge every file anew (there is no cache yet).")
-@click.option("--stdin-filename", metavar="NAME", help="The name to report for standard input, given as `-`.")
+@click.option(
+    "--stdin-filename",
+    metavar="NAME",
+    help="The name to report for standard input, which is read for the path `-`, and when no path is given.",
+)
 def check(
     paths: tuple[str, ...],
     choices: Choices,
@@ -68,8 +73,9 @@ def check(
 ) -> None:
     """Judge Python files (default: those under the working folder) and print what is wrong with their gradients.
 
-    `-` reads standard input. Exit status: 0 when nothing was found, 1 when there are errors or warnings, 2 when the
-    run itself failed (bad option, missing path, unreadable settings); hints do not count unless --fail-level is info.
+    `-` reads standard input, in place of the file that --stdin-filename names. Exit status: 0 when nothing was found,
+    1 when there are errors or warnings, 2 when the run itself failed (bad option, missing path, unreadable settings);
+    hints do not count unless --fail-level is info.
     """
     from gradlint.cli import judged_files
     from gradlint.config import Hierarchy
@@ -79,7 +85,9 @@ def check(
     from gradlint.rule import Severity
     from gradlint.text import printable
 
-    paths = paths or (".",)
+    paths = paths or ((".",) if stdin_filename is None else ("-",))
+    if stdin_filename is not None and "-" not in paths:
+        raise RunError("--stdin-filename: names standard input, `-`, which is not among the paths")
     why = check_options(paths, add_ignore=add_ignore, reason=reason)
     settings = Hierarchy(choices)
     of_run = settings.for_run([stdin_filename] if paths == ("-",) and stdin_filename else paths)
@@ -123,13 +131,27 @@ def check(
     click.get_current_context().exit(report.exit_code)
 
 
+def _read_standard_input() -> bytes:
+    """What standard input holds.
+
+    Raises:
+        RunError: it is closed, or cannot be read.
+    """
+    if sys.stdin is None:
+        raise RunError("-: standard input is closed")
+    try:
+        return sys.stdin.buffer.read()
+    except OSError as error:
+        raise RunError(f"-: standard input cannot be read: {(error.strerror or str(error)).lower()}") from error
+
+
 def _results(found: JudgedFiles, settings: SettingsByFile, jobs: int | None) -> list[FileResult]:
     """The results in their final order."""
     from gradlint.cli.progress import Progress
     from gradlint.run import check_found, freeze_what_stays
 
     name = found.standard_input
-    standard_input = (sys.stdin.buffer.read(), name) if name is not None else None
+    standard_input = (_read_standard_input(), name) if name is not None else None
     freeze_what_stays()
     with Progress(len(found.files)) as progress:
         return check_found(found.discovered, settings, jobs, progress.advance, standard_input)

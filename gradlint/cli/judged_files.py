@@ -44,7 +44,11 @@ class JudgedFiles:
 def files_of_run(
     paths: Sequence[str], settings: SettingsByFile, *, force_exclude: bool, stdin_filename: str
 ) -> JudgedFiles:
-    """The files that the paths stand for; about paths that were asked for in vain, a line each on standard error."""
+    """The files that the paths stand for; about paths that were asked for in vain, a line each on standard error.
+
+    Raises:
+        RunError: standard input has a name, and is not among the paths.
+    """
     found = discover([path for path in paths if path != "-"], settings, force_exclude=force_exclude)
     for unusable in found.missing:
         click.echo(f"gradlint: {printable(unusable.path)}: {unusable.reason}", err=True)
@@ -59,6 +63,9 @@ def files_of_run(
         found = replace(found, files=tuple(file for file in found.files if file not in pages))
     if standard_input not in (None, "-") and force_exclude and Excludes(settings).has(stdin_filename, is_folder=False):
         standard_input = None
+    if standard_input not in (None, "-"):  # an editor's text of a file takes the place of what is on the disk
+        name = os.path.abspath(stdin_filename)
+        found = replace(found, files=tuple(each for each in found.files if os.path.abspath(each) != name))
     return JudgedFiles(found, standard_input, tuple(pages))
 
 

@@ -68,8 +68,20 @@ def new_rule(code: str, name: str, event: str | None, folder: str) -> None:
     rule = NewRule(code, name, event)
     for path in _write(rule, Path(folder)):
         click.echo(path)
-    file = str(Path(folder) / rule.path)
-    click.echo(f'Test it with `gradlint test-rule {file}`, and name it in the settings: rules = ["{file}"]', err=True)
+    for line in _next_steps(rule, Path(folder)):
+        click.echo(line, err=True)
+
+
+def _next_steps(rule: NewRule, folder: Path) -> tuple[str, ...]:
+    """What is left to do; `gradlint check` would find the faults of the programs, which are there to be found."""
+    file, programs = (folder / rule.path).as_posix(), (folder / "fixtures").as_posix()
+    # Without a slash before its end, a pattern means folders of this name everywhere.
+    pattern = f"{programs if '/' in programs else f'/{programs}'}/"
+    return (
+        f"Test it with `gradlint test-rule {file}`. In the settings, name it, and leave its programs out:",
+        f'rules = ["{file}"]',
+        f'extend-exclude = ["{pattern}"]',
+    )
 
 
 def _check(code: str, name: str) -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gradlint.files.documents import SUFFIXES as DOCUMENT_SUFFIXES
+from gradlint.files.gitignore import is_repository, of_folder, of_repository
 from gradlint.files.patterns import Patterns, compiled, verdict_of
 
 if TYPE_CHECKING:
@@ -101,10 +102,9 @@ class Excludes:
         return self._made[id(settings)][1]
 
     def has(self, path: str, *, is_folder: bool) -> bool:
-        """Whether a walk from the working folder, or from the root of the settings, would pass the path over."""
+        """Whether a walk over the whole project would pass the path over, wherever the run was started."""
         absolute = os.path.abspath(path)
-        tops = (os.getcwd(), os.path.abspath(self._settings.for_file(absolute).root))
-        top = next((each for each in tops if absolute.startswith(os.path.join(each, ""))), os.path.dirname(absolute))
+        top = self._top_above(absolute)
         parts = os.path.relpath(absolute, top).split(os.sep)
         for length, name in enumerate(parts, 1):
             folder = os.path.join(top, *parts[: length - 1])
@@ -113,6 +113,22 @@ class Excludes:
             if within.leaves_out(name, os.path.join(folder, name), is_folder=is_folder or not is_last):
                 return True
         return False
+
+    def _top_above(self, path: str) -> str:
+        """The root of the settings around a path: the outermost, for those further out say what is passed over, too.
+
+        Settings around a repository are those of somebody else, and its own folder may have any name.
+        """
+        top, folder = "", os.path.dirname(path)
+        while True:
+            settings = self._settings.for_folder(folder)
+            root = os.path.abspath(settings.root)
+            # Without a file above, settings are those of the working folder, whichever that is.
+            if not f"{folder}{os.sep}".startswith(os.path.join(root, "")) or (top and not settings.files):
+                return top or os.path.dirname(path)
+            top, folder = root, os.path.dirname(root)
+            if folder == root or is_repository(root):
+                return top
 
 
 def _why_missing(path: str, error: Exception) -> str:
@@ -140,8 +156,10 @@ class _Walk:
                 self.unreadable.append(Unusable(folder, _why_missing(folder, error)))
                 continue
             within = self.excludes.of_folder(folder)
+            if any(entry.name == ".git" for entry in listed):
+                ignores = (*ignores, *of_repository(os.path.abspath(folder)))
             if any(entry.name == ".gitignore" for entry in listed):
-                ignores = (*ignores, Patterns.of_gitignore(os.path.abspath(folder)))
+                ignores = (*ignores, of_folder(os.path.abspath(folder)))
             for entry in listed:
                 path = entry.name if folder == "." else os.path.join(folder, entry.name)
                 is_folder = entry.is_dir(follow_symlinks=False)
@@ -166,19 +184,20 @@ def _is_script(entry: os.DirEntry[str], suffixes: tuple[str, ...]) -> bool:
 
 
 def _gitignores_above(top: str) -> tuple[Patterns, ...]:
-    """The `.gitignore` files from the root of the repository down to the folder above `top`.
+    """What git passes over by the repository around `top`, and the `.gitignore` files down to the folder above it.
 
     None when they ignore `top` itself: who names an ignored folder wants it judged.
     """
     above: list[str] = []
     folder = top
-    while not os.path.exists(os.path.join(folder, ".git")):
+    while not is_repository(folder):
         parent = os.path.dirname(folder)
         if parent == folder:
             return ()  # no repository around: only the files inside `top` speak
         above.append(parent)
         folder = parent
-    ignores = tuple(
-        Patterns.of_gitignore(each) for each in reversed(above) if os.path.isfile(os.path.join(each, ".gitignore"))
-    )
+    if not above:
+        return ()  # `top` is the root: the walk sees to it
+    files = (of_folder(each) for each in reversed(above) if os.path.isfile(os.path.join(each, ".gitignore")))
+    ignores = (*of_repository(folder), *files)
     return () if verdict_of(ignores, top, is_folder=True) else ignores

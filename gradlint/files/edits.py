@@ -1,18 +1,13 @@
 """Edits: text put into files that were judged, everything else in them left as it is, byte by byte.
 
-Of a notebook, the strings of the cells' sources change and nothing else of its JSON. A file is written whole or not
-at all.
+Of a notebook, the strings of the cells' sources change and nothing else of its JSON.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
 from gradlint.files.input_file import encoding_of
@@ -78,27 +73,6 @@ def edited_notebook(data: bytes, insertions: Sequence[Insertion]) -> bytes:
     for at, put in sorted(changes, key=lambda change: change[0], reverse=True):
         edited = edited[:at] + put + edited[at:]
     return edited.encode("utf-8")
-
-
-def write_whole(path: str, data: bytes) -> None:
-    """Put these bytes in the place of a file, at once; its permissions stay, and of a link what it leads to changes.
-
-    Raises:
-        OSError: it cannot be written; then it is as it was.
-    """
-    target = os.path.realpath(path)
-    if not os.access(target, os.W_OK):
-        raise PermissionError(13, "Permission denied")
-    handle, temporary = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".gradlint-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        shutil.copymode(target, temporary)
-        os.replace(temporary, target)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
 
 
 def _with_insertions(text: str, insertions: Sequence[Insertion]) -> str:

@@ -9,6 +9,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gradlint.files.globs import compiled_globs
+
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
@@ -27,13 +29,11 @@ def check_pattern(text: str) -> None:
     Raises:
         ValueError: it is none; with the words of a message.
     """
-    from pathspec import GitIgnoreSpec
-
     if not text.strip().strip("!"):
         raise ValueError("a pattern is empty")
     try:
-        GitIgnoreSpec.from_lines([text])
-    except (ValueError, TypeError) as error:
+        compiled_globs([text])
+    except ValueError as error:
         raise ValueError(f'"{text}" is no pattern as in .gitignore') from error
 
 
@@ -46,22 +46,13 @@ class Patterns:
 
     @classmethod
     def of_lines(cls, folder: str, lines: Sequence[str]) -> Patterns:
+        """
+        Raises:
+            ValueError: one of the lines is no pattern.
+        """
         if not lines:
             return cls(folder, None)
-        from pathspec import GitIgnoreSpec
-
-        return cls(folder, GitIgnoreSpec.from_lines(lines))
-
-    @classmethod
-    def of_gitignore(cls, folder: str) -> Patterns:
-        try:
-            text = Path(folder, ".gitignore").read_text("utf-8", "replace")
-        except OSError:
-            return cls(folder, None)
-        try:
-            return cls.of_lines(folder, text.splitlines())
-        except ValueError:  # a pattern that git itself ignores; better judge a file too many
-            return cls(folder, None)
+        return cls(folder, compiled_globs(lines))
 
     def verdict(self, path: str, *, is_folder: bool) -> bool | None:
         """True for matched, False for kept by `!`, None when no pattern speaks. The path is absolute."""

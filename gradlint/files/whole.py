@@ -1,7 +1,8 @@
 """Writing files whole or not at all: to a new file beside the old one, which then takes its place.
 
 What cannot be replaced is written to: pipes, devices, files that are open already (`/dev/stdout`, `/dev/fd/3`: others
-write there, too), and files that are mounted.
+write there, too), and files that are mounted. So is an old file where a new one would not be the same to others (hard
+links, an owner that cannot be given to it), or none can be made; it gets its contents back when that fails.
 """
 
 from __future__ import annotations
@@ -10,9 +11,13 @@ import errno
 import os
 import re
 import stat
+import sys
 import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import dataclass
+from io import FileIO
+from typing import BinaryIO
 
 from gradlint.errors import RunError
 from gradlint.text import printable
@@ -32,17 +37,17 @@ def check_writable(file: str, what: str) -> None:
     if not file:
         raise RunError(f"{what}: names no file")
     try:
-        mode = _mode(file)
+        found = _stat(file)
         folder = os.path.dirname(os.path.realpath(file))
     except (OSError, ValueError) as error:
         raise _refused(what, file, error) from error
-    if mode is not None and stat.S_ISDIR(mode):
+    if found is not None and stat.S_ISDIR(found.st_mode):
         raise RunError(f"{what}: {printable(file)}: is a folder")
     if not os.path.basename(file):
         raise RunError(f"{what}: {printable(file)}: names a folder")
-    if mode is None and not os.path.isdir(folder):
+    if found is None and not os.path.isdir(folder):
         raise RunError(f"{what}: {printable(file)}: its folder does not exist")
-    if not os.access(file if mode is not None else folder, os.W_OK):
+    if not os.access(file if found is not None else folder, os.W_OK):
         raise RunError(f"{what}: {printable(file)}: permission denied")
 
 
@@ -52,62 +57,146 @@ def write_whole(files: Iterable[tuple[str, str]], what: str) -> None:
     Raises:
         RunError: one cannot be written, and the others are as they were; it begins with `what`.
     """
-    ready: list[tuple[str, str]] = []
+    ready: list[_New] = []
     try:
         for file, text in files:
             try:
-                written = _written_beside(file, text.encode("utf-8", "backslashreplace"))
+                ready.append(_New.beside(file, text.encode("utf-8", "backslashreplace")))
             except (OSError, ValueError) as error:
                 raise _refused(what, file, error) from error
-            if written is not None:
-                ready.append((written, file))
+        ready.sort(key=lambda each: each.written is not None)  # what may fail comes first
         while ready:
-            written, file = ready[0]
             try:
-                os.replace(written, os.path.realpath(file))
+                ready[0].put()
             except OSError as error:
-                if error.errno not in _NOT_REPLACEABLE or not os.path.exists(file):
-                    raise _refused(what, file, error) from error
-                _copy_into(written, file, what)
-                os.unlink(written)
+                raise _refused(what, ready[0].file, error) from error
             del ready[0]
     finally:
-        for written, _ in ready:
-            with suppress(OSError):
-                os.unlink(written)
+        for each in ready:
+            each.discard()
 
 
-def _mode(file: str) -> int | None:
-    """What kind of file it is, and its permissions; None where there is none yet."""
+def change_whole(file: str, data: bytes) -> None:
+    """Put these bytes into a file that is there; owner and permissions stay, and of a link what it leads to changes.
+
+    Raises:
+        OSError: it cannot be written, and is as it was.
+    """
+    if not os.access(os.path.realpath(file), os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    new = _New.beside(file, data)
     try:
-        return os.stat(file).st_mode
+        new.put()
+    except BaseException:
+        new.discard()
+        raise
+
+
+def _stat(file: str) -> os.stat_result | None:
+    """What is known of the file; None where there is none yet."""
+    try:
+        return os.stat(file)
     except (FileNotFoundError, NotADirectoryError):
         return None
 
 
-def _written_beside(file: str, data: bytes) -> str | None:
-    """The new file; None when the old one cannot be replaced (a pipe, a device) and was written to."""
-    mode = _mode(file)
-    opened = _open_file(file)
-    if opened is not None:
-        with open(opened, "wb" if isinstance(opened, int) else "ab") as there:  # neither truncates
-            there.write(data)
-        return None
-    path = os.path.realpath(file)
-    folder = os.path.dirname(path)
-    if mode is not None and (not stat.S_ISREG(mode) or not os.access(folder, os.W_OK)):
-        with open(file, "wb") as device:
-            device.write(data)
-        return None
-    handle, written = tempfile.mkstemp(prefix=".gradlint-", dir=folder)
+@dataclass(frozen=True, slots=True)
+class _New:
+    """New contents of a file, not put there yet."""
+
+    file: str
+    data: bytes
+    written: str | None
+    """The new file that takes the place of the old one; None when the old one is to be written to."""
+
+    @classmethod
+    def beside(cls, file: str, data: bytes) -> _New:
+        """With a new file beside the old one, where that is possible."""
+        if _open_file(file) is not None:
+            return cls(file, data, None)
+        path = os.path.realpath(file)
+        folder = os.path.dirname(path)
+        old = _stat(file)
+        if old is not None and (not stat.S_ISREG(old.st_mode) or old.st_nlink > 1 or not os.access(folder, os.W_OK)):
+            return cls(file, data, None)
+        handle, written = tempfile.mkstemp(prefix=".gradlint-", dir=folder)
+        try:
+            with os.fdopen(handle, "wb") as new:
+                new.write(data)
+            if old is not None and not _took_over(written, path, old):
+                os.unlink(written)
+                return cls(file, data, None)
+            # After the owner, whose change takes some permissions away.
+            os.chmod(written, stat.S_IMODE(old.st_mode) if old is not None else 0o666 & ~_umask())
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(written)
+            raise
+        return cls(file, data, written)
+
+    def put(self) -> None:
+        """Put the contents in their place."""
+        if self.written is not None:
+            try:
+                os.replace(self.written, os.path.realpath(self.file))
+            except OSError as error:
+                if error.errno not in _NOT_REPLACEABLE or not os.path.isfile(self.file):
+                    raise
+                _overwrite(self.file, self.data)
+                self.discard()
+        elif (opened := _open_file(self.file)) is not None:
+            with _appended(opened) as there:
+                there.write(self.data)
+        elif os.path.isfile(self.file):
+            _overwrite(self.file, self.data)
+        else:
+            with open(self.file, "wb") as device:
+                device.write(self.data)
+
+    def discard(self) -> None:
+        """Leave nothing behind."""
+        if self.written is not None:
+            with suppress(OSError):
+                os.unlink(self.written)
+
+
+def _took_over(new: str, path: str, old: os.stat_result) -> bool:
+    """Whether the new file got the owner of the old one, and what else is attached to it, such as access lists."""
     try:
-        with os.fdopen(handle, "wb") as new:
-            new.write(data)
-        os.chmod(written, stat.S_IMODE(mode) if mode is not None else 0o666 & ~_umask())
-    except BaseException:
-        os.unlink(written)
-        raise
-    return written
+        mine = os.stat(new)
+        if (mine.st_uid, mine.st_gid) != (old.st_uid, old.st_gid):
+            os.chown(new, old.st_uid, old.st_gid)
+        if sys.platform == "linux":
+            for name in os.listxattr(path):
+                os.setxattr(new, name, os.getxattr(path, name))
+    except OSError as error:
+        return error.errno == errno.ENOTSUP
+    return True
+
+
+def _overwrite(file: str, data: bytes) -> None:
+    """Write into a file, or leave what was in it."""
+    with open(file, "r+b", buffering=0) as opened:
+        before = opened.read()
+        try:
+            _write_all(opened, data)
+        except OSError:
+            with suppress(OSError):
+                _write_all(opened, before)
+            raise
+
+
+def _write_all(file: FileIO, data: bytes) -> None:
+    file.seek(0)
+    left = memoryview(data)
+    while left:
+        left = left[file.write(left) :]
+    file.truncate()
+
+
+def _appended(opened: int | str) -> BinaryIO:
+    """Such a file, to write behind what others wrote."""
+    return open(os.dup(opened), "wb") if isinstance(opened, int) else open(opened, "ab")
 
 
 def _open_file(file: str) -> int | str | None:
@@ -116,19 +205,11 @@ def _open_file(file: str) -> int | str | None:
     for _ in range(_MOST_LINKS):
         path = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
         if found := _OPEN_FILE.fullmatch(path):
-            return os.dup(int(found["number"])) if found["process"] in (None, "self", str(os.getpid())) else path
+            return int(found["number"]) if found["process"] in (None, "self", str(os.getpid())) else path
         if not os.path.islink(path):
             return None
         path = os.path.join(os.path.dirname(path), os.readlink(path))
     return None
-
-
-def _copy_into(written: str, file: str, what: str) -> None:
-    try:
-        with open(written, "rb") as new, open(file, "wb") as old:
-            old.write(new.read())
-    except OSError as error:
-        raise _refused(what, file, error) from error
 
 
 def _umask() -> int:

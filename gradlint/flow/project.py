@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gradlint.files.modules import ModuleFinder
@@ -17,7 +18,7 @@ class Project:
     trained_names: TrainedNames
 
     @classmethod
-    def found_by(cls, finder: ModuleFinder) -> Project:
-        """A project of which nothing was read yet."""
-        sources = Sources(finder)
+    def found_by(cls, finder: ModuleFinder, unsaved: Mapping[str, bytes] | None = None) -> Project:
+        """A project of which nothing was read yet; `unsaved` takes the place of what is in some files."""
+        sources = Sources(finder, unsaved)
         return cls(sources, TrainedNames(sources))

@@ -10,6 +10,7 @@ import ast
 import os
 import re
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -83,10 +84,14 @@ def read_plain_file(path: str, most: int) -> bytes | None:
 
 
 class Sources:
-    """The files of one run, by absolute path: read and parsed when they are needed."""
+    """The files of one run, by absolute path: read and parsed when they are needed.
 
-    def __init__(self, finder: ModuleFinder | None = None) -> None:
+    `unsaved` holds what takes the place of the contents of some files: what an editor has not written yet.
+    """
+
+    def __init__(self, finder: ModuleFinder | None = None, unsaved: Mapping[str, bytes] | None = None) -> None:
         self.finder = finder if finder is not None else ModuleFinder()
+        self._unsaved = unsaved or {}
         self._kept: OrderedDict[str, Source] = OrderedDict()
         self._characters = 0
         self._registering: dict[str, bool] = {}
@@ -182,11 +187,15 @@ class Sources:
         """What is in a file, as long as that is not too much; nothing where it is no plain file."""
         known = self._contents.get(path)
         if known is None:
-            known = read_plain_file(path, MOST_CHARACTERS) or b""
+            known = self._read(path, MOST_CHARACTERS) or b""
             if self._content_size < MOST_CONTENTS:
                 self._contents[path] = known
                 self._content_size += len(known)
         return known
+
+    def _read(self, path: str, most: int) -> bytes | None:
+        unsaved = self._unsaved.get(path)
+        return read_plain_file(path, most) if unsaved is None else unsaved
 
     def stores(self, path: str) -> bool:
         """Whether code of the module puts anything into a container: a decorator of it may do so."""
@@ -235,7 +244,7 @@ class Sources:
         kept = self._kept.get(path)
         if kept is not None:
             return kept.file.text
-        data = read_plain_file(path, 4 * MOST_CHARACTERS)
+        data = self._read(path, 4 * MOST_CHARACTERS)
         try:
             return decode(data, path).text if data is not None else None
         except (ValueError, UnreadableText):

@@ -114,7 +114,8 @@ class Settings:
         (),
         Severities(),
         "Other severities than those of the rules: a table of rules (named as in `select`) and severities. The more "
-        'specific word wins. To switch a rule off, put it into `ignore`; "off" is not taken.',
+        "specific word wins; GL001, GL002 and GL009, which say that a file could not be judged, have to be named in "
+        'full. To switch a rule off, put it into `ignore`; "off" is not taken.',
         '[severity]\nterm-outside-tape = "error"\nGL6 = "info"',
         adds=True,
     )
@@ -122,9 +123,10 @@ class Settings:
         (),
         Patterns(),
         "Files and folders to pass over: patterns as in `.gitignore`, seen from the folder of the file. Hidden "
-        "folders, `__pycache__`, `build`, `dist`, `node_modules`, `site-packages`, `venv` and what git ignores are "
-        "passed over anyway; `!build/` brings a folder back. A path that is named on the command line is judged all "
-        "the same, unless `--force-exclude` is given.",
+        "folders, `__pycache__`, `build`, `dist`, `node_modules`, `site-packages`, `venv` and what git ignores (by "
+        "`.gitignore`, `.git/info/exclude` and `core.excludesFile`) are passed over anyway; `!build/` brings a folder "
+        "back. A path that is named on the command line is judged all the same, unless `--force-exclude` is given; "
+        "then names count from the root of the project on.",
         'exclude = ["legacy/", "*_pb2.py"]',
     )
     extend_exclude: tuple[Pattern, ...] = _is(

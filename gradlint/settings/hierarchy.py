@@ -17,6 +17,7 @@ from gradlint.settings.definition import Settings, all_settings
 from gradlint.settings.kinds import Base, Mistake
 from gradlint.settings.layers import (
     CONFIG_NAMES,
+    PYPROJECT,
     has_settings,
     joined,
     layer_of_option,
@@ -93,7 +94,7 @@ class Hierarchy:
         while folder not in self._configs:
             passed.append(folder)
             files = (os.path.join(folder, name) for name in CONFIG_NAMES)
-            found = next((file for file in files if os.path.isfile(file) and has_settings(file)), None)
+            found = next((file for file in files if _is_there(file) and has_settings(file)), None)
             parent = os.path.dirname(folder)
             if found is not None or parent == folder:
                 self._configs[folder] = found
@@ -112,6 +113,11 @@ class Hierarchy:
             settings = joined([*layers, *self._options], root)
             self._by_file[file] = with_flags(settings, self._flags) if self._flags else settings
         return self._by_file[file]
+
+
+def _is_there(file: str) -> bool:
+    """Whether a configuration file is there. A link of ours that leads nowhere is, too, and a fault to be told."""
+    return os.path.isfile(file) or (os.path.islink(file) and not file.endswith(PYPROJECT) and not os.path.exists(file))
 
 
 def _split(choices: Choices) -> tuple[list[str], list[str]]:

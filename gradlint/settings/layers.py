@@ -212,9 +212,11 @@ def _read(file: str) -> bytes:
     try:
         return Path(file).read_bytes()
     except (OSError, ValueError) as error:
-        reason = (
-            "is a folder" if isinstance(error, IsADirectoryError) else getattr(error, "strerror", None) or "no path"
-        )
+        reason = getattr(error, "strerror", None) or "no path"
+        if isinstance(error, IsADirectoryError):
+            reason = "is a folder"
+        elif isinstance(error, FileNotFoundError) and os.path.islink(file):
+            reason = "broken symbolic link"
         raise RunError(f"{shown(file)}: {reason.lower()}") from error
 
 
