@@ -31,6 +31,8 @@ MANY_FILES = 64
 #: Up to so many files, as a hook passes them, the programs that lead to them are looked at as well.
 FEW_FILES = 20
 _CHUNK = 16
+#: Standard input without a name: nobody imports it.
+_NAMELESS = "-"
 
 Advance = Callable[[int], None]
 
@@ -92,7 +94,8 @@ def check_files(
     if standard_input is not None:
         under = groups.of_file[standard_input[1]]
         judged.append(_lean(judge_bytes(*standard_input, under, project_for(under, unsaved))))
-    return merged(judged, settings, _judge_programs(files, groups) if len(files) <= FEW_FILES else ())
+    named = [name for name in names if name != _NAMELESS]
+    return merged(judged, settings, _judge_programs(named, groups) if len(named) <= FEW_FILES else ())
 
 
 @dataclass(frozen=True, slots=True)
