@@ -38,7 +38,7 @@ from gradlint.flow.ways import (
     within,
 )
 from gradlint.rule import Step, Trace
-from gradlint.verdicts import Cause, Verdict
+from gradlint.verdicts import ZERO_CAUSES, Cause, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +139,9 @@ class Blame:
                 return self.unwatched(asked, source, way)
         if way:
             cut_at, cause = first_cut(way, bits)
+            if cut_at is not None and cause in ZERO_CAUSES:
+                if moment_of(way[cut_at].value, tape) in (Moment.BEFORE, Moment.AFTER):
+                    cause = None  # what is not recorded gives None, whatever its derivative is
             if cut_at is not None:
                 return self.cut_on_way(asked, source, way, cut_at, cause, bits)
         return self.not_in_target(asked, source, tape, bits)

@@ -15,7 +15,7 @@ from gradlint.flow.dropped_outputs import judge_graphs
 from gradlint.flow.functions import call_function, open_arguments
 from gradlint.flow.instances import class_attribute
 from gradlint.flow.interpreter import Interpreter
-from gradlint.flow.left_out import judge_parts
+from gradlint.flow.left_out import judge_parts, judge_teachers
 from gradlint.flow.loss_functions import judge_open_losses
 from gradlint.flow.members import is_keras_family
 from gradlint.flow.modules import attempt, hand_out
@@ -49,6 +49,7 @@ def run_module(it: Interpreter) -> None:
     judge_open_losses(it)
     judge_graphs(it)
     judge_parts(it)
+    judge_teachers(it)
     judge_precision(it)
 
 

@@ -9,7 +9,7 @@ from gradlint.flow.applied import applied_calls
 from gradlint.flow.arguments import Arguments
 from gradlint.flow.asking import Asked
 from gradlint.flow.interpreter import Interpreter
-from gradlint.flow.members import is_keras_family, may_be_part, surely_within
+from gradlint.flow.members import is_keras_family, may_be_part, members_of, surely_within
 from gradlint.flow.model_events import LayerMadeInCall, PartNotTrained, WeightNotTrainable
 from gradlint.flow.objects import Instance, Layer, Variable
 from gradlint.flow.outputs import initial_number
@@ -19,7 +19,7 @@ from gradlint.flow.scopes import Frame
 from gradlint.flow.store import Key
 from gradlint.flow.terms import bits_of
 from gradlint.flow.tracking import is_seen
-from gradlint.flow.update_events import PairsMismatched
+from gradlint.flow.update_events import PairsMismatched, TeacherTrained
 from gradlint.flow.values import How, Kind, Value, is_literal
 
 #: What is called so is meant to stay as it is.
@@ -70,6 +70,47 @@ def _draws(initializer: Value) -> bool:
     return bool(
         re.search(r"random|normal|uniform|glorot|he_|henormal|lecun|orthogonal|variancescaling", str(written), re.I)
     )
+
+
+#: What is called so is trained by nobody but its own training: it says what others are to compute.
+_TEACHER = re.compile(
+    r"(?:^|_)(?:teacher|ema|momentum_(?:encoder|net|model)|frozen|target_(?:net|network|q|critic|actor|policy))(?:_|$)"
+)
+
+
+def judge_teachers(it: Interpreter) -> None:
+    """Per gradient call: a part that says what another one is to compute, and that the step trains with it."""
+    applied = applied_calls(it)
+    told: set[ast.AST] = set()
+    for asked in it.asked:
+        if asked.asked != "gradient" or asked.node not in applied or asked.node in told or not _trains_layers(asked):
+            continue
+        for source in asked.sources:
+            owner = source.value.ref.owner
+            if source.within or not isinstance(owner, Instance):
+                continue
+            computing = {part.ref.id for part in _parts(it, asked, whole=True)}
+            for name in _teachers(it, owner):
+                held = it.store.get((owner.id, name))
+                members = _layers_within(it, held) if held is not None else frozenset()
+                if members and members <= source.members - source.value.ref.frozen and members & computing:
+                    told.add(asked.node)
+                    it.note(TeacherTrained, asked.node, f"self.{name}", source.text, certain=False, frame=asked.frame)
+                    break
+
+
+def _layers_within(it: Interpreter, part: Value) -> frozenset[int]:
+    """The layers with weights in a part; none where it may hold others."""
+    members, is_open = members_of(it, part)
+    held = [each for member in members if isinstance(each := it.objects.get(member), Layer)]
+    return frozenset() if is_open else frozenset(each.id for each in held if may_be_part(each, None))
+
+
+def _teachers(it: Interpreter, owner: Instance) -> list[str]:
+    """The attributes of a model that are called a teacher, beside others that hold layers."""
+    names = [name for _, name in it.cells_of(owner.id) if isinstance(name, str)]
+    found = [name for name in names if _TEACHER.search(name)]
+    return found if len(found) < len(names) else []
 
 
 def judge_parts(it: Interpreter) -> None:
@@ -131,14 +172,17 @@ def _trains_layers(asked: Asked) -> bool:
     )
 
 
-def _parts(it: Interpreter, asked: Asked) -> list[Value]:
-    """The layers that compute the target: those that feed what is trained, and in a `train_step` those after it too."""
+def _parts(it: Interpreter, asked: Asked, *, whole: bool = False) -> list[Value]:
+    """The layers that compute the target: those that feed what is trained, and in a `train_step` those after it too.
+
+    With `whole`, all of them.
+    """
     bits = bits_of(asked)
     found = reach(it, asked.targets, bits) if bits else None
     if found is None or found.opaque:
         return []
     asked_for = {member for source in asked.sources for member in source.members}
-    whole = _in_train_step(asked.frame)
+    whole = whole or _in_train_step(asked.frame)
     flowing: set[int] = set()
     stack, seen = [(each, False) for each in asked.targets], set[tuple[int, bool]]()
     while stack and len(seen) < 3000:

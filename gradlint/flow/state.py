@@ -29,12 +29,12 @@ FUEL_PER_ENTRY = 60_000
 FUEL_PER_FILE = 1_500_000
 #: For the bodies of all modules that a file needs: of one that others import, and of a program. One statement may take
 #: a fifth of it.
-FUEL_FOR_IMPORTS, FUEL_FOR_IMPORTS_OF_PROGRAM = 2_000, 15_000
+FUEL_FOR_IMPORTS, FUEL_FOR_IMPORTS_OF_PROGRAM = 2_000, 6_000
 #: Modules that a script may lead to, and a file that others import; further ones are opaque.
 MOST_MODULES_OF_PROGRAM, MOST_MODULES = 100, 15
 #: Evaluations in functions of other files: of what the file itself runs, of one function that nobody calls, of all
 #: those. What a row of code takes is a guess, for functions that are too long for what is left.
-FUEL_ABROAD, FUEL_ABROAD_PER_OPEN, FUEL_ABROAD_OPEN, FUEL_PER_ROW = 25_000, 1_000, 2_000, 8
+FUEL_ABROAD, FUEL_ABROAD_PER_OPEN, FUEL_ABROAD_OPEN, FUEL_PER_ROW = 5_000, 1_000, 2_000, 8
 RECORDING: Key = (0, "recording")
 #: The clock of the file that is judged starts here. Each module that it imports runs earlier, in a stretch of its own:
 #: whenever a name of it is first needed, what its body makes is older than all that the importing file makes.

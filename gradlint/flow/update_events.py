@@ -356,6 +356,15 @@ class NumberTraced(Seen):
 
 
 @dataclass(frozen=True, slots=True)
+class TeacherTrained(Seen):
+    """A network that says what another one is to compute is trained by the same step."""
+
+    teacher: str
+    trained: str
+    done: ClassVar[str] = "trained here"
+
+
+@dataclass(frozen=True, slots=True)
 class ObjectTraced(Seen):
     """A layer, variable or optimizer that a traced tf.function uses is replaced, and the function goes on with it."""
 
