@@ -4,9 +4,8 @@
 and documented in docs/api.md. All of it is loaded when it is first asked for: `import gradlint` costs nothing.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
+# No import here: under `python -m gradlint` a `typing.py` of the checked project would be imported, that is, run.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gradlint.api import check_paths, check_source
     from gradlint.config import Settings, load_settings
@@ -43,6 +42,8 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
+    from importlib import import_module
+
     for module, names in _HOMES.items():
         if name in names:
             return getattr(import_module(f"gradlint.{module}"), name)

@@ -6,7 +6,7 @@ accepted: silence about it would mean nothing.
 
 An entry is *fixed* when the run judged its file with its rule and did not find it, or when the file is gone. Of files
 and rules that a run leaves out, nothing is said, nor of what was found through another file (one that calls a function,
-say) when the run leaves that one out.
+say) when the run leaves out that one or another that uses its file (`coverage.py`).
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from gradlint.coverage import Coverage
 from gradlint.errors import RunError
 from gradlint.files.whole import write_whole
-from gradlint.fingerprints import Fingerprint, relative_path, without_blanks
+from gradlint.fingerprints import Fingerprint, is_in_docstring, relative_path, without_blanks
 from gradlint.merging import FileResult
 from gradlint.rule import Finding
 from gradlint.run_rules import ALWAYS_SELECTED
@@ -30,10 +31,8 @@ from gradlint.text import printable
 VERSION = 1
 TOOL = "gradlint"
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
-#: The codes of the rules that a run applied to a file.
-Applied = Callable[[str], frozenset[str]]
+#: What nobody can read in an editor, or would be misled by; JSON itself escapes what is below a blank.
+_UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -62,11 +61,13 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a run says of a baseline: the results without what it accepts, how many that were, and what is fixed."""
+    """What a run says of a baseline: the results without what it accepts, and how many that were."""
 
     results: tuple[FileResult, ...]
     accepted: int
     fixed: tuple[Entry, ...]
+    unknown: tuple[Entry, ...] = ()
+    """Entries of rules that do not exist, in files that were judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ class Baseline:
     file: str
     entries: frozenset[Entry] = frozenset()
 
-    def judge(self, results: Sequence[FileResult], applied: Applied) -> Judgement:
+    def judge(self, results: Sequence[FileResult], coverage: Coverage) -> Judgement:
         """Take what is accepted out of the results of a run."""
         found: set[Entry] = set()
         kept: list[FileResult] = []
@@ -95,13 +96,15 @@ class Baseline:
                     remaining.append(finding)
             is_whole = len(remaining) == len(result.findings)
             kept.append(result if is_whole else replace(result, findings=tuple(remaining)))
-        fixed = self._left_behind(results, applied) - found
-        return Judgement(tuple(kept), accepted, tuple(sorted(fixed)))
+        missing = replace(self, entries=self.entries - found)._left_behind(results, coverage)
+        names = {self._path(result.filename): result.filename for result in results}
+        unknown = {each for each in missing if each.path in names and not coverage.knows(each.rule, names[each.path])}
+        return Judgement(tuple(kept), accepted, tuple(sorted(missing - unknown)), tuple(sorted(unknown)))
 
-    def of_run(self, results: Sequence[FileResult], applied: Applied) -> Baseline:
+    def of_run(self, results: Sequence[FileResult], coverage: Coverage) -> Baseline:
         """What to accept so that a run is clean: all that it found, and entries that it says nothing of."""
         entries = (self._entry_of(finding) for result in results for finding in result.findings)
-        untold = self.entries - self._left_behind(results, applied)
+        untold = self.entries - self._left_behind(results, coverage)
         return replace(self, entries=untold.union(entry for entry in entries if entry is not None))
 
     def without(self, entries: Iterable[Entry]) -> Baseline:
@@ -143,21 +146,22 @@ class Baseline:
         path = self._path(known.filename)
         return Entry(path, known.code, known.scope, without_blanks(known.line), known.index, known.line)
 
-    def _left_behind(self, results: Sequence[FileResult], applied: Applied) -> set[Entry]:
+    def _left_behind(self, results: Sequence[FileResult], coverage: Coverage) -> set[Entry]:
         """The entries that must have been found again, were they not fixed."""
         judged = {
-            self._path(result.filename): applied(result.filename)
+            self._path(result.filename): result
             for result in results
             if not any(finding.code in ALWAYS_SELECTED for finding in result.findings)
         }
         named = {self._path(result.filename) for result in results}
         others = {path for entry in self.entries for path in (entry.path, *entry.through)} - named
         gone = {path for path in others if self._is_gone(path)}
+        told = gone.union(judged)
         return {
             entry
             for entry in self.entries
             if entry.path in gone
-            or (entry.rule in judged.get(entry.path, frozenset()) and gone.union(judged).issuperset(entry.through))
+            or (told.issuperset({entry.path, *entry.through}) and _is_told(entry, judged[entry.path], coverage))
         }
 
     def _path(self, filename: str) -> str:
@@ -165,7 +169,24 @@ class Baseline:
         return relative_path(os.path.join(os.path.realpath(folder), name), self._folder)
 
     def _is_gone(self, path: str) -> bool:
-        return not os.path.lexists(os.path.join(self._folder, path))
+        try:
+            os.lstat(os.path.join(self._folder, path))
+        except (FileNotFoundError, NotADirectoryError):
+            return True
+        except (OSError, ValueError):  # a folder that cannot be read, say
+            return False
+        return False
+
+
+def _is_told(entry: Entry, result: FileResult, coverage: Coverage) -> bool:
+    """Whether the run over a file says of an entry of it that it is there, or that it is not."""
+    if not coverage.knows(entry.rule, result.filename):
+        return True
+    if entry.rule not in coverage.rules(result.filename) - result.withheld:
+        return False
+    if is_in_docstring(entry.scope) and not coverage.includes_docs(result.filename):
+        return False
+    return not (entry.through and coverage.is_used_outside(result.filename))
 
 
 def read_baseline(file: str, option: str) -> Baseline:
@@ -230,4 +251,4 @@ def _as_json(entry: Entry) -> str:
     if entry.through:
         told["through"] = entry.through
     text = json.dumps(told, ensure_ascii=False)
-    return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

@@ -21,7 +21,7 @@ from gradlint.files.documents import documents_of
 from gradlint.files.input_file import InputFile, UnreadableText, decode
 from gradlint.files.modules import ModuleFinder
 from gradlint.files.notebooks import read_notebook, script_of
-from gradlint.fingerprints import scopes_of
+from gradlint.fingerprints import in_docstring, scopes_of
 from gradlint.flow import FlowResult, analyse
 from gradlint.flow.events import SourcesStarved, TermStarved
 from gradlint.flow.project import Project
@@ -33,6 +33,7 @@ from gradlint.process_wide import with_prints_on_standard_error, without_garbage
 from gradlint.rule import Finding, Place, Rule, Step, kept_while_rules_stay
 from gradlint.run_rules import (
     ALWAYS_SELECTED,
+    INTERNAL_ERROR,
     internal_error,
     rule_failed,
     stamped,
@@ -114,8 +115,15 @@ def judge_bytes(data: bytes, filename: str, settings: Settings, project: Project
         parts.append(on_deep_stack(_judge, file, settings, project, broken))
     if settings.include_docs and not file.cells:
         documents = documents_of(file.text, filename)
-        parts += [on_deep_stack(_judge, each, settings, project, []) for each in documents]
+        judged = [on_deep_stack(_judge, each, settings, project, []) for each in documents]
+        parts += judged if filename.endswith(DOCUMENT_SUFFIXES) else map(_in_docstring, judged)
     return parts[0] if len(parts) == 1 else _together(filename, parts)
+
+
+def _in_docstring(judged: Judged) -> Judged:
+    """What code in a docstring showed, known by that: other runs may leave it out."""
+    here = {at for at in judged.excerpts if at[0] == judged.filename}
+    return replace(judged, scopes=judged.scopes | {at: in_docstring(judged.scopes.get(at, "")) for at in here})
 
 
 def _together(filename: str, parts: Sequence[Judged]) -> Judged:
@@ -181,17 +189,19 @@ def _judge(file: InputFile, settings: Settings, project: Project, broken: Sequen
         found += [*broken, complaint] if complaint is not None else broken
         findings = _distinct([finding for finding in found if finding.code in selected])
         decisions = tuple(files.decision(each) for each in flow.decisions)
-        rows, scopes = files.excerpts(findings), files.scopes(findings)
-        in_part = any(finding.code in ALWAYS_SELECTED for finding in found)
         comments = files.suppressions(findings)
+        places = _places_by_file(findings, comments)
+        rows, scopes = files.excerpts(places), files.scopes(places)
+        in_part = any(finding.code in ALWAYS_SELECTED for finding in found)
         return Judged(file.filename, findings, decisions, rows, scopes, comments, parsed=True, in_part=in_part)
 
 
 def _refused(file: InputFile, complaint: Finding, selected: frozenset[str]) -> Judged:
     """A file that cannot be parsed: comments are read all the same."""
     name = file.filename
-    rows = {(name, *at): line for at, line in excerpts_of(file, [complaint.place]).items()}
     comments = comments_of(file)
+    places = [complaint.place, *(comments.places if comments is not None else ())]
+    rows = {(name, *at): line for at, line in excerpts_of(file, places).items()}
     found = (complaint,) if complaint.code in selected else ()
     return Judged(name, found, (), rows, suppressions={name: comments} if comments is not None else {}, in_part=True)
 
@@ -257,18 +267,18 @@ class _Files:
         filename = "" if asked == self._entry.filename else asked
         return replace(decision, place=replace(decision.place, file=0), sources=tuple(told), filename=filename)
 
-    def excerpts(self, findings: Sequence[Finding]) -> dict[tuple[str, int, int], str]:
-        """The rows that reports may show of these findings: their own, and those of their steps."""
+    def excerpts(self, places_by_file: Mapping[str, Sequence[Place]]) -> dict[tuple[str, int, int], str]:
+        """The rows that reports may show of what stands at these places."""
         return {
             (name, *at): text
-            for name, places in _places_by_file(findings).items()
+            for name, places in places_by_file.items()
             for at, text in excerpts_of(self._inputs[name], places).items()
         }
 
-    def scopes(self, findings: Sequence[Finding]) -> dict[tuple[str, int, int], str]:
-        """The qualified scopes that these findings and their steps stand in."""
+    def scopes(self, places_by_file: Mapping[str, Sequence[Place]]) -> dict[tuple[str, int, int], str]:
+        """The qualified scopes that these places are in."""
         found = {}
-        for name, places in _places_by_file(findings).items():
+        for name, places in places_by_file.items():
             rows = {(place.cell, place.row): self._inputs[name].row_of(place) for place in places}
             scopes = scopes_of(self._trees[name], list(rows.values()), ROWS)
             found.update({(name, *at): scopes[row] for at, row in rows.items() if scopes[row]})
@@ -280,9 +290,9 @@ class _Files:
         return {name: comments for name in names if (comments := comments_of(self._inputs[name])) is not None}
 
 
-def _places_by_file(findings: Sequence[Finding]) -> dict[str, list[Place]]:
-    """Where these findings and their steps stand."""
-    places: dict[str, list[Place]] = {}
+def _places_by_file(findings: Sequence[Finding], comments: Mapping[str, Suppressions]) -> dict[str, list[Place]]:
+    """Where these findings and their steps stand, and the comments, about which something may be found later."""
+    places = {name: list(each.places) for name, each in comments.items()}
     for finding in findings:
         places.setdefault(finding.filename, []).append(finding.place)
         for step in finding.trace:
@@ -317,6 +327,7 @@ def _apply_rules(
 ) -> Iterator[Finding]:
     takers = _rules_by_event(selected, own)
     events: Sequence[object] = [*flow.events, *flow.decisions] if GradientDecision in takers else flow.events
+    failed: set[str] = set()
     for event in events:
         for rule in takers.get(type(event), ()):
             assert rule.decide is not None
@@ -329,7 +340,8 @@ def _apply_rules(
                         files.check(finding)
                     finding = files.placed(_explained(finding, event))
             except (Exception, SystemExit) as error:
-                finding = rule_failed(rule, error, filename)
+                finding = rule_failed(rule, error, filename) if rule.code not in failed else None
+                failed.add(rule.code)
             if finding is not None:
                 yield finding
 
@@ -356,10 +368,11 @@ def _rules_by_event(selected: frozenset[str], own: tuple[str, ...]) -> dict[type
 
 
 def _distinct(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """The first finding per rule and place."""
-    first: dict[tuple[str, str, Place], Finding] = {}
+    """The first finding per rule and place; of failures, which all stand at the start of the file, each."""
+    first: dict[tuple[str, str, Place, str], Finding] = {}
     for finding in findings:
-        first.setdefault((finding.code, finding.filename, finding.place), finding)
+        failure = finding.message if finding.code == INTERNAL_ERROR.code else ""
+        first.setdefault((finding.code, finding.filename, finding.place, failure), finding)
     return tuple(first.values())
 
 

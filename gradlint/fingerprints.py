@@ -12,17 +12,22 @@ import hashlib
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from gradlint.config import Settings
     from gradlint.rule import Finding
 
 #: Of a longer line, this many characters are kept, and a hash of all of them.
 _LONGEST = 200
 _DIGITS = 32
+_MARK = "#"
+_OF_REPOSITORIES = (".git", ".hg")
+_OF_PROJECTS = ("pyproject.toml", "setup.py", "setup.cfg")
+_DOCSTRING = "<docstring>"
 
 #: Strings (open ones reach to the end of the line), comments, words, single other characters.
 _PARTS = re.compile(
@@ -36,7 +41,7 @@ class Fingerprint:
     """What a finding is known by. `str()` of it is a hash of all that is compared."""
 
     path: str
-    """The file as seen from the folder of the settings, with `/`."""
+    """The file as seen from the folder of its repository, or the like, with `/`."""
     code: str
     scope: str
     """The functions and classes around the finding, joined by dots; empty at the level of the module."""
@@ -61,17 +66,21 @@ def with_fingerprints(
     folder: str | os.PathLike[str],
     rows: Mapping[tuple[int, int], str],
     scopes: Mapping[tuple[int, int], str],
+    about_comments: Container[str] = (),
 ) -> tuple[Finding, ...]:
     """The findings of one file, in order, each with its fingerprint. Rows and scopes are by cell and row.
 
-    The fingerprint that a finding has already is that of its cause, in another file.
+    `about_comments` are the codes of findings that are known by the comment that they stand in. The fingerprint that a
+    finding has already is that of its cause, in another file.
     """
     seen: Counter[tuple[str, str, str]] = Counter()
     stamped = []
     path = relative_path(filename, folder)
     for finding in findings:
         at = finding.place.cell, finding.place.row
-        line, scope = _shortened(normalised(rows.get(at, ""))), scopes.get(at, "")
+        row, scope = rows.get(at, ""), scopes.get(at, "")
+        line = comment_at(row, finding.place.column) if finding.code in about_comments else normalised(row)
+        line = _shortened(line)
         key = finding.code, scope, without_blanks(line)
         known = Fingerprint(path, finding.code, scope, line, seen[key], filename, finding.fingerprint)
         stamped.append(replace(finding, fingerprint=known))
@@ -84,8 +93,20 @@ def normalised(line: str) -> str:
     return "".join(" " if part["blank"] else part[0] for part in _parts(line)).strip()
 
 
+def comment_at(line: str, column: int) -> str:
+    """The comment that this column, from 1, stands in, up to the next one: `# noqa` behind it is another tool's."""
+    start = max(line.rfind(_MARK, 0, column), 0)
+    end = line.find(_MARK, start + 1)
+    return " ".join(line[start : end if end > 0 else None].split())
+
+
 def without_blanks(line: str) -> str:
-    """What is compared of a normalised line: `x=f( y )` and `x = f(y)` are the same, `a b` and `ab` are not."""
+    """What is compared of a normalised line: `x=f( y )` and `x = f(y)` are the same, `a b` and `ab` are not.
+
+    Of a comment, which no normalised line of code begins with, all is compared.
+    """
+    if line.startswith(_MARK):
+        return line
     written = ""
     waits = False
     for part in _parts(line):
@@ -112,6 +133,35 @@ def _shortened(line: str) -> str:
         return line
     line = without_blanks(line)
     return f"{line[:_LONGEST]}... {hashlib.sha256(line.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+
+
+def in_docstring(scope: str) -> str:
+    """The scope of code in a docstring, given its scope there."""
+    return f"{_DOCSTRING}.{scope}" if scope else _DOCSTRING
+
+
+def is_in_docstring(scope: str) -> bool:
+    """Whether this is the scope of code in a docstring."""
+    return scope == _DOCSTRING or scope.startswith(f"{_DOCSTRING}.")
+
+
+def folder_of_paths(filename: str, settings: Settings) -> str:
+    """The folder that the path in a fingerprint is seen from, so that it does not depend on where a run is started.
+
+    That of the repository, else of the settings, else of the project; where there is none of these, the working folder
+    when the file lies in it, else the file's own.
+    """
+    folder = os.path.dirname(os.path.abspath(filename))
+    around = [folder]
+    while (parent := os.path.dirname(around[-1])) != around[-1]:
+        around.append(parent)
+    root = os.path.abspath(settings.root)
+    found = _first_with(_OF_REPOSITORIES, around) or (root if settings.files else _first_with(_OF_PROJECTS, around))
+    return found or (root if root in around else folder)
+
+
+def _first_with(names: Sequence[str], folders: Sequence[str]) -> str | None:
+    return next((each for each in folders if any(os.path.exists(os.path.join(each, name)) for name in names)), None)
 
 
 def relative_path(filename: str, folder: str | os.PathLike[str]) -> str:

@@ -11,16 +11,16 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 
 from gradlint.config import Settings, SettingsByFile
 from gradlint.engine import Judged, judge_bytes, judge_file, project_for
-from gradlint.fingerprints import with_fingerprints
+from gradlint.fingerprints import folder_of_paths, with_fingerprints
 from gradlint.flow.project import Project
 from gradlint.flow_report import GradientDecision
 from gradlint.own_rules import rule_files, rules_under
 from gradlint.rule import Finding, Severity, Step
+from gradlint.run_rules import ABOUT_COMMENTS, INTERNAL_ERROR, UNUSED_SUPPRESSION
 from gradlint.suppress import Suppressions, apply_suppressions, is_silenced
 
 #: Of the files that lead to one cause, beside the first: so many are named in its trace.
@@ -39,6 +39,8 @@ class FileResult:
     """The rows that the findings stand on, by cell (0 without) and row: the file may change or be standard input."""
     parsed: bool = False
     """False when the file stopped at the gate or could not be read."""
+    withheld: frozenset[str] = frozenset()
+    """Rules that would have had findings, had it been known that no file outside of the run shows otherwise."""
 
 
 def check_file(path: str | Path, settings: Settings) -> FileResult:
@@ -89,7 +91,8 @@ class _Merging:
                     # Of the file that the cause stands in, wherever it is told.
                     placed = self._settings.for_file(renamed.filename).with_severity(placed)
                     found = by_file[placed.filename]
-                    key = (placed.code, placed.place, renamed.filename, renamed.place)
+                    failure = placed.message if placed.code == INTERNAL_ERROR.code else ""  # all stand at the start
+                    key = (placed.code, placed.place, renamed.filename, renamed.place, failure)
                     found[key] = _joined(found[key], placed) if key in found else placed
         return [self._result(each, list(by_file[each.filename].values())) for each in self._judged]
 
@@ -97,24 +100,33 @@ class _Merging:
         settings = self._settings.for_file(judged.filename)
         known = set(findings)
         comments = self._comments.get(judged.filename)
+        withheld: frozenset[str] = frozenset()
+
+        def others_need() -> bool:
+            nonlocal withheld
+            if self._are_findings_missing(judged.filename):
+                withheld = frozenset({UNUSED_SUPPRESSION.code})
+            return bool(withheld)
+
         if comments is not None:
             findings = apply_suppressions(
                 findings,
                 replace(comments, filename=judged.filename).under(rules_under(rule_files(settings))),
                 settings.selected_in(judged.filename),
                 self._elsewhere.get(judged.filename, ()),
-                partial(self._are_findings_missing, judged.filename),
+                others_need,
             )
         findings = [each if each in known else settings.with_severity(each) for each in findings]
         findings.sort(key=lambda finding: (*finding.place.order[:3], finding.code, finding.place.order))
         rows = self._excerpts.get(judged.filename, {})
         told = tuple(map(_with_short_names, self._stamped(findings, judged.filename)))
-        return FileResult(judged.filename, told, judged.decisions, rows, judged.parsed)
+        return FileResult(judged.filename, told, judged.decisions, rows, judged.parsed, withheld)
 
     def _stamped(self, findings: Sequence[Finding], filename: str) -> tuple[Finding, ...]:
         """Findings of one file, with their fingerprints."""
         rows, scopes = self._excerpts.get(filename, {}), self._scopes.get(filename, {})
-        return with_fingerprints(findings, filename, self._settings.for_file(filename).root, rows, scopes)
+        folder = folder_of_paths(filename, self._settings.for_file(filename))
+        return with_fingerprints(findings, filename, folder, rows, scopes, ABOUT_COMMENTS)
 
     def _remember_steps(self, finding: Finding) -> None:
         """Note the finding as if it stood at each of its steps in other files."""

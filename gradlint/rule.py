@@ -8,14 +8,18 @@ Rules of one's own are written the same way; `own_rules.py` finds them.
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import pkgutil
+import sys
 import typing
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache, lru_cache
+from types import ModuleType
 
 from gradlint.fingerprints import Fingerprint
 from gradlint.verdicts import Cause, Confirmation, Origin, Verdict
@@ -119,7 +123,7 @@ class Rule:
     @property
     def summary(self) -> str:
         """The first line of the page."""
-        return self.page.strip().splitlines()[0]
+        return self.page.strip().partition("\n")[0]
 
 
 #: By module, in the order written. A rule counts when its module is one of gradlint's, or was loaded by `own_rules.py`.
@@ -138,7 +142,7 @@ def rule(
 
     def register(decide: Callable[[typing.Any], Finding | None]) -> Callable[[typing.Any], Finding | None]:
         event = _event_of(decide, code)
-        page = inspect.getdoc(inspect.getmodule(decide)) or ""
+        page = _page_of(inspect.getmodule(decide))
         _add(Rule(code, name, severity, since, page, event, decide, decide.__module__))
         return decide
 
@@ -158,6 +162,15 @@ def _event_of(decide: Callable[[typing.Any], Finding | None], code: str) -> type
         raise ValueError(f"{code}: a rule takes one annotated event, by its place; its parameters are ({told})")
     event: type = hints[parameters[0].name]
     return event
+
+
+def _page_of(module: ModuleType | None) -> str:
+    """The docstring of a module, from its file where Python has dropped it (`-OO`)."""
+    page = inspect.getdoc(module)
+    if page is None and module is not None and sys.flags.optimize > 1:
+        with suppress(OSError, TypeError, SyntaxError):
+            page = ast.get_docstring(ast.parse(inspect.getsource(module)))
+    return page or ""
 
 
 def register_run_rule(code: str, name: str, severity: Severity, since: str, page: str) -> Rule:

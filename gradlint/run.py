@@ -31,6 +31,8 @@ MANY_FILES = 64
 #: Up to so many files, as a hook passes them, the programs that lead to them are looked at as well.
 FEW_FILES = 20
 _CHUNK = 16
+#: Standard input without a name: nobody imports it.
+_NAMELESS = "-"
 
 Advance = Callable[[int], None]
 
@@ -88,12 +90,12 @@ def check_files(
     elif jobs <= 1 or len(files) <= 1:
         judged = on_deep_stack(_judge_here, files, groups, _Projects(unsaved), advance)
     else:
-        by_name = dict(_judge_in_processes(files, groups, jobs, advance))
-        judged = [by_name[file] for file in files]
+        judged = _judge_spread(files, groups, jobs, advance)
     if standard_input is not None:
         under = groups.of_file[standard_input[1]]
         judged.append(_lean(judge_bytes(*standard_input, under, project_for(under, unsaved))))
-    return merged(judged, settings, _judge_programs(files, groups) if len(files) <= FEW_FILES else ())
+    named = [name for name in names if name != _NAMELESS]
+    return merged(judged, settings, _judge_programs(named, groups) if len(named) <= FEW_FILES else ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +228,15 @@ def _judge_on(executor: Executor, files: Sequence[str], groups: _Groups) -> Iter
         yield file, _judge_alone(file, groups)
 
 
+def _judge_spread(files: Sequence[str], groups: _Groups, jobs: int, advance: Advance) -> list[Judged]:
+    """In several processes, or in this one where the system gives no more processes, pipes or files."""
+    try:
+        by_name = dict(_judge_in_processes(files, groups, jobs, advance))
+    except OSError:
+        return on_deep_stack(_judge_here, files, groups, _Projects(groups.unsaved), _tell_nobody)
+    return [by_name[file] for file in files]
+
+
 def _judge_in_processes(
     files: Sequence[str], groups: _Groups, jobs: int, advance: Advance
 ) -> Iterator[tuple[str, Judged]]:
@@ -233,10 +244,10 @@ def _judge_in_processes(
     lost: list[str] = []
     run = _name_run()
     with ProcessPoolExecutor(min(jobs, len(chunks)), initializer=_end_on_interrupt) as pool:
-        futures: dict[Future[list[Judged]], Sequence[str]] = {
-            pool.submit(_judge_chunk, chunk, groups.with_files(chunk), run): chunk for chunk in chunks
-        }
         try:
+            futures: dict[Future[list[Judged]], Sequence[str]] = {
+                pool.submit(_judge_chunk, chunk, groups.with_files(chunk), run): chunk for chunk in chunks
+            }
             for future in as_completed(futures):
                 try:
                     yield from zip(futures[future], future.result(), strict=True)

@@ -187,6 +187,8 @@ INTERNAL_ERROR = register_run_rule(
 ABOUT_FILES = frozenset(
     each.code for each in (SYNTAX_ERROR, UNREADABLE_FILE, UNUSED_SUPPRESSION, INVALID_SUPPRESSION, INTERNAL_ERROR)
 )
+#: They speak about comments, whatever the code before them is, and are suppressed in a second round.
+ABOUT_COMMENTS = frozenset({UNUSED_SUPPRESSION.code, INVALID_SUPPRESSION.code})
 ALWAYS_SELECTED = frozenset({SYNTAX_ERROR.code, UNREADABLE_FILE.code, INTERNAL_ERROR.code})
 
 START = Place(1, 1, 1, 1)

@@ -24,10 +24,18 @@ def find_rule(code_or_name: str) -> Rule | None:
 
 
 def no_such_rule(word: str, rules: Sequence[Rule] | None = None) -> str:
-    """One line about a word that names none of the rules (all that are known), with the nearest one that does."""
+    """One line about a word that names none of the rules (all that are known), with the nearest one that does, or what
+    it may be the beginning of."""
     rules = all_rules() if rules is None else rules
     if word.upper() == EVERYTHING:
         return f'no rule "{word}"; did you mean "{EVERYTHING}"?'
+    codes = [rule.code for rule in rules]
+    begun = [code for code in codes if word and code.startswith(word)]
+    if begun:
+        return f'no rule "{word}"; {len(begun)} codes begin with it, {begun[0]} is the first'
+    letters = word.rstrip(digits)
+    if len(word) <= len(letters) + 1 and (families := _families(letters, codes)):
+        return f'no rule "{word}"; codes begin with {", ".join(families)}'
     known = {rule.code: rule for rule in rules} | {rule.name: rule for rule in rules}
     near = difflib.get_close_matches(word, known, 5) or difflib.get_close_matches(word.upper(), known, 5)
     misread = word[:2] + word[2:].upper().replace("O", "0")  # the letter for the digit
@@ -40,6 +48,11 @@ def no_such_rule(word: str, rules: Sequence[Rule] | None = None) -> str:
     )
     other = known[nearest].name if nearest == known[nearest].code else known[nearest].code
     return f'no rule "{word}"; did you mean "{nearest}" ({other})?'
+
+
+def _families(letters: str, codes: Iterable[str]) -> list[str]:
+    """The beginnings of the codes that have these letters: GL0, GL1 and so on."""
+    return sorted({code[: len(letters) + 1] for code in codes if letters and code.rstrip(digits) == letters})
 
 
 def _closeness(word: str, other: str) -> float:

@@ -23,13 +23,7 @@ from dataclasses import dataclass, replace
 
 from gradlint.observed_rules import OBSERVED
 from gradlint.rule import Finding, Place, Rule
-from gradlint.run_rules import (
-    ALWAYS_SELECTED,
-    INVALID_SUPPRESSION,
-    UNUSED_SUPPRESSION,
-    invalid_suppression,
-    unused_suppression,
-)
+from gradlint.run_rules import ABOUT_COMMENTS, ALWAYS_SELECTED, invalid_suppression, unused_suppression
 from gradlint.selection import find_rule, no_such_rule
 
 _DIRECTIVE = re.compile(r"#\s*gradlint\s*:\s*([^#]*)", re.IGNORECASE)
@@ -47,10 +41,8 @@ _WORD = re.compile(r"[^\s,]+")
 _OWN_CODE = re.compile(r"GL[0-9]{3,}")
 _NOQA = re.compile(r"#\s*noqa(?!\w)(?:\s*:\s*(?P<codes>[A-Z]+\d+(?:(?:\s*,\s*|\s+)[A-Z]+\d+)*))?", re.IGNORECASE)
 _BLANK = frozenset({tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT})
-#: They speak about comments, so they are suppressed in a second round.
-_ABOUT_COMMENTS = frozenset({UNUSED_SUPPRESSION.code, INVALID_SUPPRESSION.code})
 #: Whether they silence nothing is not to be told: the first speak about comments, the others appear in runs alone.
-_NEVER_UNUSED = _ABOUT_COMMENTS | OBSERVED
+_NEVER_UNUSED = ABOUT_COMMENTS | OBSERVED
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +86,12 @@ class Suppressions:
         told = (invalid_suppression(no_such_rule(each.word, rules), each.place, self.filename) for each in foreign)
         entries = tuple(each for each in self.entries if each not in foreign)
         return replace(self, entries=entries, invalid=(*self.invalid, *told))
+
+    @property
+    def places(self) -> Iterator[Place]:
+        """Where something may be found about them."""
+        yield from (entry.place for entry in self.entries if not entry.is_noqa)
+        yield from (finding.place for finding in self.invalid)
 
 
 def may_hold_suppressions(text: str) -> bool:
@@ -194,7 +192,7 @@ def apply_suppressions(
     explicit = [
         replace(entry, first_row=min(entry.first_row, entry.place.row), last_row=max(entry.last_row, entry.place.row))
         for entry in suppressions.entries
-        if entry.code in _ABOUT_COMMENTS
+        if entry.code in ABOUT_COMMENTS
     ]
     return kept + _silence(about, explicit)[0]
 

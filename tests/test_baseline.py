@@ -420,6 +420,11 @@ def test_writing_does_not_replace_what_is_no_baseline(run: Run) -> None:
         (["--baseline", "folder"], "--baseline: folder: is a folder"),
         (["--write-baseline", "folder"], "--write-baseline: folder: is a folder"),
         (["--write-baseline", "no/such/x"], "--write-baseline: no/such/x: its folder does not exist"),
+        (["--baseline", ""], "--baseline: names no file"),
+        (["--write-baseline", ""], "--write-baseline: names no file"),
+        (["--write-baseline", "-"], "--write-baseline: -: a baseline has to be a file"),
+        (["--write-baseline", "new/"], "--write-baseline: new/: names a folder"),
+        (["--baseline", "x", "--baseline", "y"], "--baseline: more than one file"),
         (["--prune-baseline"], "--prune-baseline: needs --baseline FILE"),
         (["--baseline", "x", "--write-baseline", "x"], "--write-baseline: not together with --baseline"),
     ],
@@ -441,6 +446,164 @@ def test_every_format_leaves_out_what_is_accepted(run: Run) -> None:
         assert "GL101" not in outcome.stdout
         assert "1 finding in the baseline is not shown" in outcome.stdout + outcome.stderr
     assert run("check", "--baseline", "base.json", "--statistics").stdout.startswith("No new findings.")
+
+
+def test_what_is_found_through_others_is_not_fixed_while_a_part_is_judged(run: Run) -> None:
+    run.write("core/library.py", LIBRARY)
+    for number in range(24):  # more than are named in a trace, and too many for others to be looked at
+        run.write(f"core/a{number:02}.py", CALLER.format(module="core.library"))
+    run.write("apps/a.py", CALLER.format(module="core.library"))
+    run.write("apps/b.py", "from apps import a\n")
+    run("check", "--write-baseline", "base.json")
+    for number in range(24):
+        run.write(f"core/a{number:02}.py", CLEAN)
+    run.write("legacy/build/old.py", "import core.library\n")
+
+    for folder in ("core", "apps"):
+        assert run("check", folder, "--baseline", "base.json", "--prune-baseline").stderr == ""
+    assert accepted(run).stdout == "[]\n"
+    run.write("apps/a.py", CLEAN)
+    assert "fixed: core/library.py: GL202 in loss_of" in run("check", ".", "--baseline", "base.json").stderr
+
+
+def test_what_a_caller_that_is_newer_than_the_entry_shows_is_not_fixed(run: Run) -> None:
+    run.write("core/library.py", LIBRARY)
+    for number in range(24):
+        run.write(f"core/a{number:02}.py", CLEAN)
+    run.write("core/train.py", CALLER.format(module="core.library"))
+    run("check", "--write-baseline", "base.json")
+    run.write("core/train.py", CLEAN)
+    run.write("new.py", CALLER.format(module="core.library"))
+
+    assert run("check", "core", "--baseline", "base.json").stderr == ""
+    assert accepted(run).stdout == "[]\n"
+
+
+def test_files_in_a_folder_that_cannot_be_read_are_not_fixed(run: Run) -> None:
+    run.write("locked/train.py", FAULTY)
+    run("check", "--write-baseline", "base.json")
+    (run.folder / "locked").chmod(0)
+    try:
+        if os.access(run.folder / "locked", os.R_OK):
+            pytest.skip("root may read everywhere")
+        outcome = accepted(run)
+    finally:
+        (run.folder / "locked").chmod(0o700)
+
+    assert (codes(outcome.stdout), outcome.stderr) == (["GL002"], "")
+
+
+IN_DOCSTRING = f'''\
+import tensorflow as tf
+
+
+def function():
+    """
+    ```python
+{"".join(f"    {line}" for line in FAULTY.splitlines(keepends=True))}    ```
+    """
+'''
+
+
+def test_a_run_that_leaves_docstrings_out_says_nothing_of_them(run: Run) -> None:
+    run.write("train.py", IN_DOCSTRING)
+    run("check", "--include-docs", "--write-baseline", "base.json")
+    assert [(entry["scope"], entry["line"]) for entry in entries(run)] == [("<docstring>", "loss = w * w")]
+
+    assert run("check", "--baseline", "base.json", "--prune-baseline").stderr == ""
+    run.write("train.py", "import tensorflow as tf\n")
+    stderr = run("check", "--include-docs", "--baseline", "base.json").stderr
+    assert "fixed: train.py: GL101 in <docstring>: loss = w * w" in stderr
+
+
+def test_entries_of_rules_that_do_not_exist_are_named_and_pruned(run: Run) -> None:
+    run.write("train.py", CLEAN)
+    run.write("base.json", header(findings=[{**ENTRY, "path": "train.py", "rule": "GL999"}]))
+
+    assert run("check", "--baseline", "base.json").stderr.splitlines() == [
+        "gradlint: base.json: no such rule: train.py: GL999: x",
+        "gradlint: base.json: 1 entry no longer found; --prune-baseline removes what is fixed",
+    ]
+    run("check", "--baseline", "base.json", "--prune-baseline")
+    assert entries(run) == []
+
+
+def test_of_many_fixed_entries_some_are_named(run: Run) -> None:
+    run.write("train.py", CLEAN)
+    found = [{**ENTRY, "path": "train.py", "index": number} for number in range(1000)]
+    run.write("base.json", header(findings=found))
+
+    lines = run("check", "--baseline", "base.json").stderr.splitlines()
+
+    assert lines[20:] == [
+        "gradlint: base.json: ... and 980 more",
+        "gradlint: base.json: 1000 entries no longer found; --prune-baseline removes what is fixed",
+    ]
+
+
+def test_standard_input_without_a_name_cannot_be_accepted(run: Run) -> None:
+    outcome = run("check", "-", "--write-baseline", "base.json", stdin=FAULTY.encode())
+
+    assert outcome == Outcome(
+        2, "", "gradlint: --write-baseline: standard input needs a name to be accepted; give it --stdin-filename\n"
+    )
+    assert not (run.folder / "base.json").exists()
+
+
+def test_characters_that_mislead_are_escaped_in_the_file(run: Run) -> None:
+    run.write("train.py", FAULTY.replace("w * w", "tf.add(w, w, name='\u202e\x7f')"))
+
+    run("check", "--write-baseline", "base.json")
+
+    assert "name='\\u202e\\u007f'" in (run.folder / "base.json").read_text(encoding="utf-8")
+    assert accepted(run).stdout == "[]\n"
+
+
+COMMENTS = """\
+import tensorflow as tf
+
+
+def first():
+    a = 1  # gradlint: ignore[GL202] -- it's rounded  # noqa: E501
+    # gradlint: nonsense
+    return a
+"""
+
+
+def test_findings_about_comments_are_known_by_their_scope_and_their_comment(run: Run) -> None:
+    run.write("train.py", COMMENTS)
+    run("check", "--write-baseline", "base.json")
+    assert [(entry["rule"], entry["scope"], entry["line"]) for entry in entries(run)] == [
+        ("GL003", "first", "# gradlint: ignore[GL202] -- it's rounded"),
+        ("GL004", "first", "# gradlint: nonsense"),
+    ]
+
+    run.write("train.py", COMMENTS.replace("    a = 1  ", "    # above\n    a = 2  ").replace("  # noqa: E501", ""))
+    assert accepted(run).stdout == "[]\n"
+
+    run.write("train.py", "import tensorflow as tf\nx = 1  # gradlint: ignore[GL301]\n# gradlint: oops\n")
+    outcome = accepted(run)
+    assert (outcome.exit_code, codes(outcome.stdout)) == (1, ["GL003", "GL004"])
+    assert outcome.stderr.splitlines()[:2] == [
+        "gradlint: base.json: fixed: train.py: GL003 in first: # gradlint: ignore[GL202] -- it's rounded",
+        "gradlint: base.json: fixed: train.py: GL004 in first: # gradlint: nonsense",
+    ]
+
+
+def test_an_unused_comment_is_not_fixed_where_files_that_may_need_it_are_left_out(run: Run) -> None:
+    run.write("model.py", "import tensorflow as tf\nx = 1  # gradlint: ignore[GL202]\n")
+    run.write("train.py", "import model\n")
+    run("check", "--write-baseline", "base.json")
+
+    part = run("check", "model.py", "--baseline", "base.json", "--prune-baseline")
+
+    assert (part.exit_code, part.stderr) == (0, "")
+    assert run("check", "--baseline", "base.json").exit_code == 0
+    run.write("model.py", "import tensorflow as tf\nx = 1\n")
+    assert (
+        "fixed: model.py: GL003: # gradlint: ignore[GL202]"
+        in run("check", "model.py", "--baseline", "base.json").stderr
+    )
 
 
 @given(st.text())

@@ -16,7 +16,7 @@ from gradlint.config import Settings
 from gradlint.engine import Judged, judge_file
 from gradlint.flow.project import Project
 from gradlint.rule import Finding, Place, Severity
-from support import BROKEN, CLEAN, FAULTY, ROOT, Run, check, codes, moved, places, run_process
+from support import BROKEN, CLEAN, FAULTY, ROOT, Outcome, Run, check, codes, moved, places, run_process
 
 
 def test_a_loss_before_the_tape_is_found_where_it_is_computed(run: Run) -> None:
@@ -364,3 +364,13 @@ def test_help_names_every_option(run: Run) -> None:
 def test_names_in_complaints_are_told_on_one_line(run: Run) -> None:
     assert run("check", "--output", "bo\ngus").stderr.startswith('gradlint: --output: no format "bo\\ngus" (there are ')
     assert run("check", "").stderr == 'gradlint: "": no such file\n'
+
+
+@pytest.mark.parametrize("name", ["page.md", "page.rst"])
+def test_a_page_that_is_named_says_how_it_is_judged(run: Run, name: str) -> None:
+    run.write(name, f"```python\n{FAULTY}```\n" if name.endswith("md") else "Nothing\n")
+    told = f"gradlint: {name}: not judged: code in pages takes --include-docs\n"
+
+    assert run("check", name) == Outcome(0, "", told)
+    assert run("check", "-", "--stdin-filename", name, stdin=FAULTY.encode()) == Outcome(0, "", told)
+    assert run("check", name, "--include-docs").stderr == ""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from gradlint.rule import rules_of_gradlint
 from support import Run
 
@@ -44,6 +46,17 @@ def test_an_unknown_rule_gets_the_nearest_one(run: Run) -> None:
         2,
         'gradlint: no rule "GL0O1"; did you mean "GL001" (syntax-error)?\n',
     )
+
+
+@pytest.mark.parametrize(
+    ("word", "words"),
+    [
+        ("GL70", "9 codes begin with it, GL701 is the first"),
+        ("GL9", "codes begin with GL0, GL1, GL2, GL3, GL4, GL5, GL6, GL7"),
+    ],
+)
+def test_the_beginning_of_codes_gets_no_made_up_neighbour(run: Run, word: str, words: str) -> None:
+    assert run("rule", word).stderr == f'gradlint: no rule "{word}"; {words}\n'
 
 
 def test_every_page_has_the_fixed_headings() -> None:

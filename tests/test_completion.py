@@ -76,6 +76,24 @@ def test_lists_of_rules_are_completed_behind_the_comma(option: str, gradlint: Pa
     assert texts(gradlint, "check", option, "AL") == ["ALL"]
 
 
+def test_events_are_completed(gradlint: Path) -> None:
+    assert texts(gradlint, "new-rule", "--event", "ItemA") == ["ItemAssigned"]
+
+
+def test_rules_are_completed_behind_the_colon_of_a_pattern(gradlint: Path) -> None:
+    assert texts(gradlint, "check", "--per-file-ignores", "tests/:GL101,late-") == ["tests/:GL101,late-mask"]
+    assert offered(gradlint, "check", "--per-file-ignores", "te") == [("file", "te")]
+
+
+def test_files_are_completed_behind_the_colon_of_a_format(gradlint: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    for name in ("out.sarif", "out/a.sarif", "out/.hidden"):
+        (tmp_path / name).touch()
+
+    assert texts(gradlint, "check", "--output", "sarif:ou") == ["sarif:out/", "sarif:out.sarif"]
+    assert texts(gradlint, "check", "--output", "sarif:out/") == ["sarif:out/a.sarif"]
+
+
 def test_functions_are_completed(gradlint: Path) -> None:
     assert texts(gradlint, "ops", "tf.math.rou") == ["tf.math.round"]
 

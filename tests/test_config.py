@@ -128,7 +128,7 @@ def test_exclude_is_seen_from_the_folder_of_the_file(run: Run) -> None:
         ),
         (
             '[tool.gradlint.severity]\nGL1 = "error"\nGL9 = "error"',
-            '4: severity.GL9: no rule "GL9"; did you mean "GL709" (mismatched-pair)?',
+            '4: severity.GL9: no rule "GL9"; codes begin with GL0, GL1, GL2, GL3, GL4, GL5, GL6, GL7',
         ),
         (
             'severity.GL101 = "warn"',

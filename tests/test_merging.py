@@ -47,6 +47,27 @@ def report(run: Run, *arguments: str) -> str:
     return run("check", *arguments, "--output-format", "json").stdout
 
 
+def test_an_editors_text_is_judged_with_the_programs_that_lead_to_its_file(run: Run) -> None:
+    faulty = "import tensorflow as tf\n\n\ndef loss_of(w):\n    return tf.round(w) * 3.0\n"
+    run.write("package/model.py", faulty)
+    run.write(
+        "package/train.py",
+        "import tensorflow as tf\nfrom model import loss_of\nw = tf.Variable(2.0)\nwith tf.GradientTape() as tape:\n"
+        "    loss = loss_of(w)\ntape.gradient(loss, w)\n",
+    )
+
+    def told(text: str, *paths: str) -> list[tuple[str, int, str]]:
+        name = ("-", "--stdin-filename", "package/model.py", "--output", "json")
+        return places(run("check", *name, *paths, stdin=text.encode()))
+
+    for paths in ((), ("package/train.py",), ("package",)):
+        assert told(faulty, *paths) == [("package/model.py", 5, "GL202")]
+        assert told(f"# more\n{faulty}", *paths) == [("package/model.py", 6, "GL202")]
+        assert told(faulty.replace("tf.round(w)", "w"), *paths) == []
+    run.write("package/model.py", faulty.replace("tf.round(w)", "w"))
+    assert told(faulty) == [("package/model.py", 5, "GL202")]
+
+
 def test_a_cause_that_three_files_lead_to_is_one_finding_where_it_stands(project: Run) -> None:
     (finding,) = project("check", ".", "--output-format", "json").findings
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -81,6 +82,16 @@ def test_the_name_of_a_file_may_hold_colons(run: Run) -> None:
         (["--output", "json:folder"], "--output: folder: is a folder"),
         (["-o", "folder"], "--output-file: folder: is a folder"),
         (["--output", "json:no/such/x"], "--output: no/such/x: its folder does not exist"),
+        (["--output", "json:new/"], "--output: new/: names a folder"),
+        (["--output", "json:folder/"], "--output: folder/: is a folder"),
+        (["-o", ""], "--output-file: names no file"),
+        (["-o", "new/"], "--output-file: new/: names a folder"),
+        (["-o", "train.py", "train.py"], "--output-file: train.py: is one of the files to judge"),
+        (["-o", "./train.py"], "--output-file: ./train.py: is one of the files to judge"),
+        (["--output", "json:folder/../train.py", "."], "--output: folder/../train.py: is one of the files to judge"),
+        (["--write-baseline", "empty.py"], "--write-baseline: empty.py: is one of the files to judge"),
+        (["--output", "\x1b[31mred\nx"], '--output: no format "\\x1b[31mred\\nx" (there are full, '),
+        (["--output", "json:a\nb", "--output", "full:a\nb"], "--output: json and full both go to a\\nb"),
         (["--output", "json:train.py/x"], "--output: train.py/x: its folder does not exist"),
         (["--output", "json:a\0b"], "--output: a\\x00b: "),
         (["--output", f"json:{'x' * 300}"], f"--output: {'x' * 300}: file name too long"),
@@ -90,14 +101,16 @@ def test_outputs_that_cannot_be_end_the_run_in_one_line_before_it_judges(
     run: Run, options: list[str], complaint: str
 ) -> None:
     run.write("train.py", FAULTY)
+    run.write("empty.py", "")
     (run.folder / "folder").mkdir()
 
-    outcome = run("check", *options, "nowhere.py")
+    outcome = run("check", *options)
 
     assert (outcome.exit_code, outcome.stdout) == (2, "")
     assert outcome.stderr.startswith(f"gradlint: {complaint}")
     assert outcome.stderr.count("\n") == 1
-    assert sorted(os.listdir(run.folder)) == ["folder", "train.py"]
+    assert sorted(os.listdir(run.folder)) == ["empty.py", "folder", "train.py"]
+    assert (run.folder / "train.py").read_text() == FAULTY
 
 
 @pytest.mark.parametrize("file", ["locked/new.json", "locked.json"])
@@ -130,6 +143,72 @@ def test_devices_and_pipes_are_written_to_and_stay_what_they_are(run: Run) -> No
     assert Path("/dev/null").is_char_device()
     told = run_process("check", "--output", "json:/dev/stderr", folder=run.folder)
     assert codes(told.stderr) == ["GL101"]
+
+
+@pytest.mark.parametrize("place", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/dev/fd/3", "link"])
+@pytest.mark.parametrize("redirected", [">", ">>"])
+def test_a_log_that_is_open_already_is_written_to_and_not_replaced(run: Run, place: str, redirected: str) -> None:
+    run.write("train.py", FAULTY)
+    run.write("log", "older\n")
+    (run.folder / "link").symlink_to("/dev/stdout")
+    gradlint = f"'{sys.executable}' -m gradlint check train.py --output pylint:{place} --output json:other.json"
+    script = f"(echo before; {gradlint} 3>&1; echo after) {redirected} log"
+
+    subprocess.run(["sh", "-c", script], cwd=run.folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True)
+
+    lines = (run.folder / "log").read_text().splitlines()
+    assert lines[: -3 or None] == (["older"] if redirected == ">>" else [])
+    assert (lines[-3], lines[-2][:12], lines[-1]) == ("before", "train.py:3: ", "after")
+
+
+def test_a_file_that_is_mounted_is_written_in_its_place(run: Run) -> None:
+    run.write("train.py", FAULTY)
+    run.write("outside.json", "old" * 1000)
+    run.write("report.json", "")
+    enter = ["unshare", "--mount", "--map-root-user", "sh", "-c"]
+    mount = "mount --bind outside.json report.json"
+    if shutil.which("unshare") is None or subprocess.run([*enter, mount], capture_output=True, check=False).returncode:
+        pytest.skip("nothing can be mounted here")
+
+    command = [*enter, f'{mount} && exec "$@"', "sh", sys.executable, "-m", "gradlint", "check", "-o", "report.json"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([*command, "--output-format", "json"], env=environment, capture_output=True, check=False)
+
+    assert (done.returncode, done.stderr) == (1, b"")
+    assert codes((run.folder / "outside.json").read_text()) == ["GL101"]
+    assert sorted(os.listdir(run.folder)) == ["outside.json", "report.json", "train.py"]
+
+
+def test_a_page_that_an_earlier_run_wrote_is_written_again(run: Run) -> None:
+    run.write("train.py", FAULTY)
+
+    for _ in range(2):
+        assert run("check", "--include-docs", "--output", "markdown:report.md").exit_code == 1
+
+
+def test_the_summary_of_a_step_keeps_what_others_wrote(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run.write("train.py", FAULTY)
+    summary = run.write("summary.md", "# Tests\n\npassed")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+
+    run("check", "--output", "markdown:summary.md", "--output", "markdown:other.md")
+
+    report = (run.folder / "other.md").read_text()
+    assert report.startswith("### gradlint\n")
+    assert summary.read_text() == f"# Tests\n\npassed\n{report}"
+
+
+def test_a_format_of_the_environment_that_is_none_counts_where_no_option_names_one(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRADLINT_OUTPUT_FORMAT", "sarf")
+    run.write("train.py", FAULTY)
+
+    assert run("check", "--output", "json").exit_code == 1
+    assert run("check", "--output-format", "json").exit_code == 1
+    outcome = run("check")
+    assert (outcome.exit_code, outcome.stdout) == (2, "")
+    assert "GRADLINT_OUTPUT_FORMAT" in outcome.stderr
 
 
 def test_a_link_and_the_mode_of_an_old_report_stay(run: Run) -> None:

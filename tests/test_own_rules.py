@@ -275,6 +275,20 @@ def test_a_finding_of_lists_and_of_texts_of_a_class_of_the_rule_is_told_by_every
     assert [(each["message"], each["variables"]) for each in result.findings] == [("found", ["w"])] * 2
 
 
+def test_every_rule_that_fails_is_told_once(project: Run) -> None:
+    failing = RULE[: RULE.index("    return")] + "    raise ValueError(decision.place)\n"
+    another = failing.replace("ACME001", "ACME002").replace("gradient-asked", "gradient-asked-again")
+    project.write("tools/acme.py", failing + another[another.index("@rule") :].replace("def gradient_", "def again_"))
+    project.write("train.py", f"{FAULTY}h = tape.gradient(loss, w)\n")
+
+    findings = project("check", "train.py", "--output-format", "json").findings
+
+    assert [each["message"][:16] for each in findings if each["code"] == "GL009"] == [
+        "the rule ACME001",
+        "the rule ACME002",
+    ]
+
+
 BROKEN_FILES = {
     "no docstring": (RULE.split('"""', 2)[2], "7: ACME001: the file has no docstring, which is the page of the rule"),
     "no rule": ('"""Nothing."""\n', " no rule in it: decorate a function with `gradlint.rule.rule`"),

@@ -319,6 +319,68 @@ def test_forges_get_paths_as_seen_from_the_checkout(
     assert "project/train.py" in run("check", "--output", output_format).stdout
 
 
+@pytest.mark.parametrize("checkout", ["link", "project/..", "."])
+def test_a_checkout_is_the_same_through_a_link_and_whatever_its_name_is(
+    run: Run, monkeypatch: pytest.MonkeyPatch, checkout: str
+) -> None:
+    run.write("project/train.py", FAULTY)
+    (run.folder / "link").symlink_to(".")
+    monkeypatch.chdir(run.folder / "project")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(run.folder / checkout))
+
+    ((_, properties, message),) = commands(run("check", "--output", "github").stdout)
+    (issue,) = json.loads(run("check", "--output", "gitlab").stdout)
+
+    assert properties["file"] == issue["location"]["path"] == "project/train.py"
+    assert [line.partition(":")[0] for line in message.splitlines()[:-1]] == ["project/train.py"] * 5
+    assert issue["content"]["body"].count("project/train.py:") == 4
+
+
+def test_what_is_asked_for_in_vain_does_not_look_clean(run: Run) -> None:
+    run.write("train.py", FAULTY)
+    arguments = ("check", "no\x1bwhere.py", "--output")
+
+    (issue,) = json.loads(run(*arguments, "gitlab").stdout)
+    gitlab_schema().validate([issue])
+    assert (issue["description"], issue["severity"]) == ("no such file: not judged", "blocker")
+    root = run(*arguments, "junit").stdout
+    junit_schema().validate(root)
+    assert ET.fromstring(root).attrib == {"name": "gradlint", "tests": "1", "failures": "0", "errors": "1"}
+    assert run(*arguments, "github").stdout == "::error title=gradlint::no\\x1bwhere.py: no such file\n"
+    assert run(*arguments, "markdown").stdout == "### gradlint\n\n- not judged: no\\\\x1bwhere.py: no such file\n\n"
+    for output_format in ("gitlab", "junit", "github", "markdown"):
+        assert "GL101" in run("check", "train.py", "nowhere.py", "--output", output_format).stdout
+
+
+def test_a_fingerprint_is_the_same_wherever_the_run_is_started(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = str(run.write("repository/src/train.py", FAULTY))
+    (run.folder / "repository" / ".git").mkdir()
+
+    found = set()
+    for folder in (".", "repository", "repository/src"):
+        monkeypatch.chdir(run.folder / folder)
+        found.add(run("check", file, "--output", "json").findings[0]["fingerprint"])
+    run.write("repository/src/pyproject.toml", "[tool.gradlint]\n")
+    found.add(run("check", file, "--output", "json").findings[0]["fingerprint"])
+
+    assert len(found) == 1
+
+
+def test_without_a_repository_a_fingerprint_is_that_of_the_project(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = str(run.write("project/src/train.py", FAULTY))
+    run.write("project/pyproject.toml", "[project]\n")
+    run.write("elsewhere/x")
+
+    found = set()
+    for folder in (".", "project", "project/src", "elsewhere"):
+        monkeypatch.chdir(run.folder / folder)
+        found.add(run("check", file, "--output", "json").findings[0]["fingerprint"])
+    run.write("project/pyproject.toml", "[tool.gradlint]\n")
+    found.add(run("check", file, "--output", "json").findings[0]["fingerprint"])
+
+    assert len(found) == 1
+
+
 def test_pylint_has_its_parseable_shape() -> None:
     assert REPORTS["pylint"](report_of(FINDING, IN_CELL)) == (
         f"train.py:8: [GL102] {FINDING.message}\nnb.ipynb:cell 3:8: [GL102] {FINDING.message}\n"

@@ -48,6 +48,12 @@ def at(place: Place, excerpts: dict[int, str], width: int | None = None) -> list
     return REPORTS["full"](Report(result_of(finding, excerpts), Style(width=width))).splitlines()[1:-1]
 
 
+def test_a_finding_about_a_comment_shows_its_line(run: Run) -> None:
+    run.write("train.py", "import tensorflow as tf\nx = 1  # gradlint: ignore[GL202]\n")
+
+    assert "    2 | x = 1  # gradlint: ignore[GL202]\n      |" in run("check", "train.py").stdout
+
+
 def test_full_underlines_the_range_and_tells_the_trace_and_what_to_write_instead() -> None:
     assert REPORTS["full"](Report(RESULT)) == (
         "train.py:8:9: error GL102 derived-before-tape: "
@@ -89,6 +95,7 @@ def test_json_has_the_keys_of_ruff_and_those_of_gradlint() -> None:
         "origin": "static",
         "confirmation": None,
         "fingerprint": None,
+        "instead": FINDING.instead,
         "trace": found["trace"],
     }
     assert found["trace"][1] == {

@@ -52,8 +52,6 @@ def _row(option: click.Option, context: click.Context) -> str:
     names = ", ".join(f"`{name}`" for name in [*option.opts, *option.secondary_opts])
     value = "" if option.is_flag else f" `{_cell(option.make_metavar(context))}`"
     text = _cell(option.help or "")
-    if option.multiple and "repeatable" not in text.lower():
-        text += " Repeatable."
     if option.envvar:
         variables = [option.envvar] if isinstance(option.envvar, str) else list(option.envvar)
         text += f" Environment: {', '.join(f'`{each}`' for each in variables)}."

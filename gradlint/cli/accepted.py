@@ -13,9 +13,12 @@ from gradlint.cli.completion import complete_files
 from gradlint.errors import RunError
 
 if TYPE_CHECKING:
-    from gradlint.baseline import Applied, Baseline
+    from gradlint.baseline import Baseline
+    from gradlint.coverage import Coverage
     from gradlint.merging import FileResult
 
+#: Entries that are no longer found are named up to here: a file that was renamed may have thousands.
+_MOST_NAMED = 20
 Command = TypeVar("Command", bound=Callable[..., None])
 
 
@@ -24,12 +27,16 @@ def baseline_options(command: Command) -> Command:
     options = [
         click.option(
             "--baseline",
+            multiple=True,
+            callback=_only_one,
             metavar="FILE",
             shell_complete=complete_files,
             help="Leave out the findings that this file accepts, and name those fixed.",
         ),
         click.option(
             "--write-baseline",
+            multiple=True,
+            callback=_only_one,
             metavar="FILE",
             shell_complete=complete_files,
             help="Write a file that accepts all that is found now, and exit with 0.",
@@ -41,6 +48,12 @@ def baseline_options(command: Command) -> Command:
     return command
 
 
+def _only_one(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> str | None:
+    if len(values) > 1:
+        raise RunError(f"{param.opts[0]}: more than one file")
+    return values[0] if values else None
+
+
 @dataclass(frozen=True, slots=True)
 class Accepting:
     """What a run is to do with a baseline. Made before the run, so that a bad file ends it early."""
@@ -50,7 +63,7 @@ class Accepting:
     prunes: bool = False
 
     def apply(
-        self, results: Sequence[FileResult], applied: Applied, *, failed: bool
+        self, results: Sequence[FileResult], coverage: Coverage, *, failed: bool
     ) -> tuple[Sequence[FileResult], int]:
         """The results without what is accepted, and how much that was. A run that failed writes nothing.
 
@@ -60,23 +73,27 @@ class Accepting:
         if self.baseline is None:
             return results, 0
         if self.writes:
-            return self._write(self.baseline, results, applied, failed=failed)
-        judgement = self.baseline.judge(results, applied)
-        file, fixed = self.baseline.file, judgement.fixed
-        for entry in fixed:
-            _note(f"{file}: fixed: {entry.place}")
-        if fixed and self.prunes and not failed:
-            self.baseline.without(fixed).write("--prune-baseline")
-            _note(f"{file}: {_entries(len(fixed))} removed")
-        elif fixed:
-            _note(f"{file}: {_entries(len(fixed))} no longer found; --prune-baseline removes what is fixed")
+            return self._write(self.baseline, results, coverage, failed=failed)
+        judgement = self.baseline.judge(results, coverage)
+        file, gone = self.baseline.file, (*judgement.fixed, *judgement.unknown)
+        lines = [f"fixed: {entry.place}" for entry in judgement.fixed]
+        lines += [f"no such rule: {entry.place}" for entry in judgement.unknown]
+        for line in lines[:_MOST_NAMED]:
+            _note(f"{file}: {line}")
+        if len(lines) > _MOST_NAMED:
+            _note(f"{file}: ... and {len(lines) - _MOST_NAMED} more")
+        if gone and self.prunes and not failed:
+            self.baseline.without(gone).write("--prune-baseline")
+            _note(f"{file}: {_entries(len(gone))} removed")
+        elif gone:
+            _note(f"{file}: {_entries(len(gone))} no longer found; --prune-baseline removes what is fixed")
         return judgement.results, judgement.accepted
 
     def _write(
-        self, old: Baseline, results: Sequence[FileResult], applied: Applied, *, failed: bool
+        self, old: Baseline, results: Sequence[FileResult], coverage: Coverage, *, failed: bool
     ) -> tuple[Sequence[FileResult], int]:
-        new = old.of_run(results, applied)
-        judgement = new.judge(results, applied)
+        new = old.of_run(results, coverage)
+        judgement = new.judge(results, coverage)
         if failed:
             _note(f"{new.file}: not written, because the run failed")
             return results, 0
@@ -85,8 +102,10 @@ class Accepting:
         return judgement.results, judgement.accepted
 
 
-def accepting(baseline: str | None, write_baseline: str | None, prune_baseline: bool) -> Accepting:
-    """What these options ask for.
+def accepting(
+    baseline: str | None, write_baseline: str | None, prune_baseline: bool, *, has_nameless: bool = False
+) -> Accepting:
+    """What these options ask for, in a run that may judge standard input without a name.
 
     Raises:
         RunError: they contradict each other, a baseline cannot be read, or one cannot be written.
@@ -95,6 +114,11 @@ def accepting(baseline: str | None, write_baseline: str | None, prune_baseline: 
         raise RunError("--write-baseline: not together with --baseline")
     if prune_baseline and baseline is None:
         raise RunError("--prune-baseline: needs --baseline FILE")
+    if write_baseline is not None and has_nameless:
+        raise RunError("--write-baseline: standard input needs a name to be accepted; give it --stdin-filename")
+    for option, file in (("--baseline", baseline), ("--write-baseline", write_baseline)):
+        if file in ("", "-"):
+            raise RunError(f"{option}: {'names no file' if not file else '-: a baseline has to be a file'}")
     if baseline is None and write_baseline is None:
         return Accepting()
     from gradlint.baseline import Baseline, read_baseline

@@ -10,7 +10,14 @@ import click
 from gradlint.cli.accepted import accepting, baseline_options
 from gradlint.cli.add_ignore import add_ignore_options, check_options, write_ignores
 from gradlint.cli.completion import complete_files
-from gradlint.cli.output import checkout_folder, chosen_outputs, is_summarised, output_options, write_reports
+from gradlint.cli.output import (
+    check_judged,
+    checkout_folder,
+    chosen_outputs,
+    is_summarised,
+    output_options,
+    write_reports,
+)
 from gradlint.cli.settings_options import settings_options
 from gradlint.errors import RunError
 
@@ -72,8 +79,9 @@ def check(
     """
     from gradlint.cli import judged_files
     from gradlint.config import Hierarchy
+    from gradlint.coverage import Coverage
     from gradlint.report import findings_of, not_shown, summary
-    from gradlint.report.contents import Report
+    from gradlint.report.contents import Failure, Report
     from gradlint.rule import Severity
     from gradlint.text import printable
 
@@ -87,11 +95,13 @@ def check(
     of_run = settings.for_run([stdin_filename] if paths == ("-",) and stdin_filename else paths)
     files = {"--baseline": baseline, "--write-baseline": write_baseline}
     outputs = chosen_outputs(output, output_format, output_file, of_run.output_format, files)
-    baseline_use = accepting(baseline, write_baseline, prune_baseline)
+    is_nameless = "-" in paths and not stdin_filename
+    baseline_use = accepting(baseline, write_baseline, prune_baseline, has_nameless=is_nameless)
     found = judged_files.files_of_run(
         paths, settings, force_exclude=force_exclude, stdin_filename=stdin_filename or "-"
     )
     settings.check_words()
+    check_judged(outputs, found.names, files)
     status = 2 if found.missing else 0
     if show_files or show_settings:
         if show_files:
@@ -99,15 +109,13 @@ def check(
         else:
             judged_files.show_settings(found, paths, settings)
         click.get_current_context().exit(status)
-    results, accepted = baseline_use.apply(
-        _results(found, settings, jobs),
-        lambda filename: settings.for_file(filename).selected_in(filename),
-        failed=bool(found.missing),
-    )
+    judged = _results(found, settings, jobs)
+    coverage = Coverage(settings, [result.filename for result in judged])
+    results, accepted = baseline_use.apply(judged, coverage, failed=bool(found.missing))
     if add_ignore:
         results, is_complete = write_ignores(results, why)
         status = status if is_complete else 2
-    if not results and not found.missing:
+    if not results and not found.missing and not found.pages:
         excluded = " that are not excluded" if found.discovered.excluded else ""
         click.echo(f"gradlint: no Python files in {', '.join(map(printable, paths))}{excluded}", err=True)
     if accepted and not is_summarised(outputs):
@@ -120,7 +128,7 @@ def check(
         results,
         closing="" if says_clean else summary(results, accepted),
         exit_code=status or int(fails and not exit_zero and write_baseline is None),
-        failures=tuple(f"{each.path}: {each.reason}" for each in found.missing),
+        failures=tuple(Failure(each.path, each.reason) for each in found.missing),
         checkout=checkout_folder(),
     )
     write_reports(outputs, report, statistics=statistics)

@@ -10,6 +10,7 @@ import click
 
 from gradlint.config import Hierarchy, SettingsByFile
 from gradlint.files.discovery import Discovered, Excludes, Unusable, discover
+from gradlint.files.documents import SUFFIXES as DOCUMENT_SUFFIXES
 from gradlint.settings.shown import as_toml
 from gradlint.text import printable, shown_path
 
@@ -21,11 +22,18 @@ class JudgedFiles:
     discovered: Discovered
     standard_input: str | None
     """The name of standard input, when it is judged."""
+    pages: tuple[str, ...] = ()
+    """What was named and is not judged, since it is no Python, though code in it would be on request."""
 
     @property
     def files(self) -> tuple[str, ...]:
         """The files to judge, sorted."""
         return self.discovered.files
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The files to judge, and standard input by its name."""
+        return (*self.files, self.standard_input) if self.standard_input is not None else self.files
 
     @property
     def missing(self) -> tuple[Unusable, ...]:
@@ -44,27 +52,38 @@ def files_of_run(
     found = discover([path for path in paths if path != "-"], settings, force_exclude=force_exclude)
     for unusable in found.missing:
         click.echo(f"gradlint: {shown_path(unusable.path)}: {unusable.reason}", err=True)
+    pages = [file for file in found.files if _is_passed_over(file, settings)]
     standard_input = stdin_filename if "-" in paths else None
+    if standard_input is not None and _is_passed_over(standard_input, settings):
+        pages.append(standard_input)
+        standard_input = None
+    for page in pages:
+        click.echo(f"gradlint: {printable(page)}: not judged: code in pages takes --include-docs", err=True)
+    if pages:
+        found = replace(found, files=tuple(file for file in found.files if file not in pages))
     if standard_input not in (None, "-") and force_exclude and Excludes(settings).has(stdin_filename, is_folder=False):
         standard_input = None
     if standard_input not in (None, "-"):  # an editor's text of a file takes the place of what is on the disk
         name = os.path.abspath(stdin_filename)
         found = replace(found, files=tuple(each for each in found.files if os.path.abspath(each) != name))
-    return JudgedFiles(found, standard_input)
+    return JudgedFiles(found, standard_input, tuple(pages))
+
+
+def _is_passed_over(file: str, settings: SettingsByFile) -> bool:
+    """Whether a file is a page (Markdown, reStructuredText), and those are not judged."""
+    return file.endswith(DOCUMENT_SUFFIXES) and not settings.for_file(file).include_docs
 
 
 def show_files(found: JudgedFiles) -> None:
     """Print the files, a line each."""
-    names = [*found.files, found.standard_input] if found.standard_input is not None else found.files
-    for name in sorted(names):
+    for name in sorted(found.names):
         click.echo(printable(name))
 
 
 def show_settings(found: JudgedFiles, paths: Sequence[str], settings: Hierarchy) -> None:
     """Print the settings for the first file; where there is no file, those of the run."""
-    names = [*found.files, found.standard_input] if found.standard_input is not None else found.files
-    if names:
-        first = min(names)
+    if found.names:
+        first = min(found.names)
         click.echo(as_toml(settings.for_file(first), first), nl=False)
     else:
         first = next((path for path in paths if os.path.exists(path)), ".")

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -20,6 +22,8 @@ COMMANDS = ("check", "probe", "flow", "rule", "ops", "new-rule", "test-rule")
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells say it
 PIPE_CLOSED = 141  # 128 + SIGPIPE
+
+_OF_WRITING = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF})
 
 
 class Commands(click.Group):
@@ -51,9 +55,49 @@ class Commands(click.Group):
             click.echo("gradlint: interrupted", err=True)
             ctx.exit(INTERRUPTED)
         except BrokenPipeError:
-            # What is left in the buffer must not be written when Python ends: that would complain.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _silence(sys.stdout)
             ctx.exit(PIPE_CLOSED)
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        try:
+            return super().main(*args, **extra)
+        except OSError as error:  # also of `--help`, and of the line that was to tell another fault
+            _silence_what_fails(sys.stdout)
+            with suppress(OSError):
+                click.echo(f"gradlint: {_words(error)}", err=True)
+            _silence_what_fails(sys.stderr)
+            sys.exit(2)
+
+
+def _words(error: OSError) -> str:
+    """What the system refused, on one line."""
+    from gradlint.text import printable
+
+    reason = error.strerror or str(error)
+    reason = reason[:1].lower() + reason[1:]
+    if error.filename is not None:
+        return f"{printable(os.fsdecode(error.filename))}: {reason}"
+    if error.errno in _OF_WRITING:  # nothing else is written to without a word about it: see `files/whole.py`
+        return f"standard output: {reason}"
+    try:
+        os.getcwd()
+    except OSError:
+        return f"the working folder: {reason}"
+    return reason
+
+
+def _silence_what_fails(stream: TextIO | None) -> None:
+    try:
+        if stream is not None:
+            stream.flush()
+    except OSError:
+        _silence(stream)
+
+
+def _silence(stream: TextIO | None) -> None:
+    """Let what is left in the buffer go nowhere: to fail at it when Python ends would be told with a traceback."""
+    if stream is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 @click.group(

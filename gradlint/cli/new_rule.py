@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gradlint.cli.completion import complete_files
+from gradlint.cli.completion import complete_event, complete_files
 from gradlint.errors import RunError
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def _list_events(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 @click.option(
     "--event",
     metavar="EVENT",
+    shell_complete=complete_event,
     help="What the rule subscribes to (default: GradientDecision, one per gradient call).",
 )
 @click.option(

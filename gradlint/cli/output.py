@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from types import MappingProxyType
@@ -14,7 +15,7 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
-from gradlint.cli.completion import complete_files
+from gradlint.cli.completion import complete_files, files_behind
 from gradlint.errors import RunError
 
 if TYPE_CHECKING:
@@ -40,8 +41,16 @@ WITH_VALUE = ("--output", "--output-format", "--output-file", "-o")
 NOTHING_TAKEN: Mapping[str, str | None] = MappingProxyType({})
 
 _STANDARD_OUTPUT = "-"
+_SUMMARY = "GITHUB_STEP_SUMMARY"
 _PIECE = 1 << 14
 Command = TypeVar("Command", bound=Callable[..., None])
+
+
+class _FormatOption(click.Option):
+    """`--output-format`, whose variable counts only where no option names a format."""
+
+    def resolve_envvar_value(self, ctx: click.Context) -> str | None:
+        return None if ctx.params.get("output") else super().resolve_envvar_value(ctx)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +62,6 @@ class Output:
     """None for standard output."""
     option: str = "--output"
     """The option that named the file, for complaints."""
-
-
-class _FormatOption(click.Option):
-    """`--output-format`: where `--output` is given, the environment has no say."""
-
-    def resolve_envvar_value(self, ctx: click.Context) -> str | None:
-        return None if ctx.params.get("output") else super().resolve_envvar_value(ctx)
 
 
 def output_options(command: Command) -> Command:
@@ -116,6 +118,8 @@ def chosen_outputs(
                 raise RunError(f"{option}: not together with --output, which takes FORMAT:FILE")
         outputs = tuple(map(_parsed, output))
     else:
+        if output_file == "":
+            raise RunError("--output-file: names no file")
         file = None if output_file == _STANDARD_OUTPUT else output_file
         outputs = (Output(output_format or default_format, file, "--output-file"),)
     _check_places(outputs, taken)
@@ -144,11 +148,51 @@ def write_reports(
         render = STATISTICS.get(output.format) if statistics else None
         return (render or REPORTS[output.format])(styled)
 
-    files = [(output.file, rendered(output)) for output in outputs if output.file is not None]
+    files = [(output.file, _kept(output.file) + rendered(output)) for output in outputs if output.file is not None]
     write_whole(files, outputs[0].option)
     for output in outputs:
         if output.file is None:
             print_report(rendered(output), stdout)
+
+
+def _kept(file: str) -> str:
+    """What a file holds that a report is added to: the summary of a step of GitHub, to which others write as well."""
+    summary = os.environ.get(_SUMMARY)
+    if not summary or os.path.realpath(summary) != os.path.realpath(file):
+        return ""
+    try:
+        with open(file, encoding="utf-8", errors="surrogateescape", newline="") as old:
+            text = old.read()
+    except OSError:
+        return ""
+    return text if not text or text.endswith("\n") else f"{text}\n"
+
+
+def check_judged(outputs: Sequence[Output], judged: Iterable[str], taken: Mapping[str, str | None]) -> None:
+    """Look whether a report, or what `taken` says, would replace a file that is to be judged.
+
+    Pages (Markdown, reStructuredText) may be reports of an earlier run.
+
+    Raises:
+        RunError: one would.
+    """
+    from gradlint.files.documents import SUFFIXES
+    from gradlint.text import printable
+
+    written = [(output.option, output.file) for output in outputs] + list(taken.items())
+    existing: dict[tuple[int, int], str] = {}
+    for option, file in written:
+        with suppress(OSError, ValueError):
+            if file is not None and not file.endswith(SUFFIXES):
+                known = os.stat(file)
+                existing[known.st_dev, known.st_ino] = f"{option}: {printable(file)}"
+    if not existing:
+        return
+    for name in judged:
+        with suppress(OSError, ValueError):
+            known = os.stat(name)
+            if told := existing.get((known.st_dev, known.st_ino)):
+                raise RunError(f"{told}: is one of the files to judge")
 
 
 def print_report(report: str, stream: TextIO | None = None) -> None:
@@ -172,18 +216,21 @@ def checkout_folder() -> str:
 
 
 def _parsed(value: str) -> Output:
+    from gradlint.text import printable
+
     name, colon, file = value.partition(":")
     if name not in FORMATS:
         near = get_close_matches(name, FORMATS, 1)
         hint = f'; did you mean "{near[0]}"?' if near else f" (there are {', '.join(FORMATS)})"
-        raise RunError(f'--output: no format "{name}"{hint}')
+        raise RunError(f'--output: no format "{printable(name)}"{hint}')
     if colon and not file:
-        raise RunError(f'--output: "{value}" names no file; "{name}" alone is standard output')
+        raise RunError(f'--output: "{printable(value)}" names no file; "{name}" alone is standard output')
     return Output(name, None if file in ("", _STANDARD_OUTPUT) else file)
 
 
 def _check_places(outputs: Sequence[Output], taken: Mapping[str, str | None]) -> None:
     from gradlint.files.whole import check_writable
+    from gradlint.text import printable
 
     printed = [output.format for output in outputs if output.file is None]
     if len(printed) > 1:
@@ -195,9 +242,12 @@ def _check_places(outputs: Sequence[Output], taken: Mapping[str, str | None]) ->
         check_writable(output.file, output.option)
         path = os.path.realpath(output.file)
         if path in seen:
-            raise RunError(f"--output: {seen[path]} and {output.format} both go to {output.file}")
+            raise RunError(f"--output: {seen[path]} and {output.format} both go to {printable(output.file)}")
         seen[path] = output.format
 
 
 def _complete_format(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    name, colon, file = incomplete.partition(":")
+    if colon and name in FORMATS:
+        return files_behind(f"{name}:", file)
     return [CompletionItem(name) for name in FORMATS if name.startswith(incomplete)]

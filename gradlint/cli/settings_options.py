@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gradlint.cli.completion import complete_files, complete_rules
+from gradlint.cli.completion import complete_files, complete_ignores, complete_rules
 from gradlint.errors import RunError
 
 if TYPE_CHECKING:
@@ -44,26 +44,27 @@ _CHOICE = (
         multiple=True,
         metavar="RULES",
         shell_complete=complete_rules,
-        help="Leave these rules out. Takes what --select takes.",
+        help="Leave these rules out. Takes what --select takes; repeatable.",
     ),
     click.option(
         "--extend-select",
         multiple=True,
         metavar="RULES",
         shell_complete=complete_rules,
-        help="Apply these rules beside the selected ones.",
+        help="Apply these rules beside the selected ones; repeatable.",
     ),
     click.option(
         "--extend-ignore",
         multiple=True,
         metavar="RULES",
         shell_complete=complete_rules,
-        help="Leave these out, too; the same as --ignore.",
+        help="Leave these out, too; the same as --ignore, repeatable.",
     ),
     click.option(
         "--per-file-ignores",
         multiple=True,
         metavar="PATTERN:RULES",
+        shell_complete=complete_ignores,
         help="Leave these rules out in files that the pattern matches; repeatable.",
     ),
     click.option(

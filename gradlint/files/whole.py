@@ -1,13 +1,15 @@
 """Writing files whole or not at all: to a new file beside the old one, which then takes its place.
 
-Where a new file would not be the same to others (hard links, an owner that cannot be given to it), or none can be made
-there, the old one is written to instead, and gets its contents back when that fails.
+What cannot be replaced is written to: pipes, devices, files that are open already (`/dev/stdout`, `/dev/fd/3`: others
+write there, too), and files that are mounted. So is an old file where a new one would not be the same to others (hard
+links, an owner that cannot be given to it), or none can be made; it gets its contents back when that fails.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 import sys
 import tempfile
@@ -15,9 +17,15 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from io import FileIO
+from typing import BinaryIO
 
 from gradlint.errors import RunError
 from gradlint.text import printable
+
+_OPEN_FILE = re.compile(r"(?:/proc/(?P<process>\w+)(?:/task/\w+)?|/dev)/fd/(?P<number>\d+)")
+_MOST_LINKS = 40
+#: What the system says when a file is mounted, or its folder lets nobody replace it.
+_NOT_REPLACEABLE = frozenset({errno.EBUSY, errno.EXDEV, errno.EPERM, errno.EACCES})
 
 
 def check_writable(file: str, what: str) -> None:
@@ -26,6 +34,8 @@ def check_writable(file: str, what: str) -> None:
     Raises:
         RunError: it is a folder, its folder does not exist, or there is no permission; it begins with `what`.
     """
+    if not file:
+        raise RunError(f"{what}: names no file")
     try:
         found = _stat(file)
         folder = os.path.dirname(os.path.realpath(file))
@@ -33,6 +43,8 @@ def check_writable(file: str, what: str) -> None:
         raise _refused(what, file, error) from error
     if found is not None and stat.S_ISDIR(found.st_mode):
         raise RunError(f"{what}: {printable(file)}: is a folder")
+    if not os.path.basename(file):
+        raise RunError(f"{what}: {printable(file)}: names a folder")
     if found is None and not os.path.isdir(folder):
         raise RunError(f"{what}: {printable(file)}: its folder does not exist")
     if not os.access(file if found is not None else folder, os.W_OK):
@@ -100,6 +112,8 @@ class _New:
     @classmethod
     def beside(cls, file: str, data: bytes) -> _New:
         """With a new file beside the old one, where that is possible."""
+        if _open_file(file) is not None:
+            return cls(file, data, None)
         path = os.path.realpath(file)
         folder = os.path.dirname(path)
         old = _stat(file)
@@ -123,7 +137,16 @@ class _New:
     def put(self) -> None:
         """Put the contents in their place."""
         if self.written is not None:
-            os.replace(self.written, os.path.realpath(self.file))
+            try:
+                os.replace(self.written, os.path.realpath(self.file))
+            except OSError as error:
+                if error.errno not in _NOT_REPLACEABLE or not os.path.isfile(self.file):
+                    raise
+                _overwrite(self.file, self.data)
+                self.discard()
+        elif (opened := _open_file(self.file)) is not None:
+            with _appended(opened) as there:
+                there.write(self.data)
         elif os.path.isfile(self.file):
             _overwrite(self.file, self.data)
         else:
@@ -169,6 +192,24 @@ def _write_all(file: FileIO, data: bytes) -> None:
     while left:
         left = left[file.write(left) :]
     file.truncate()
+
+
+def _appended(opened: int | str) -> BinaryIO:
+    """Such a file, to write behind what others wrote."""
+    return open(os.dup(opened), "wb") if isinstance(opened, int) else open(opened, "ab")
+
+
+def _open_file(file: str) -> int | str | None:
+    """The file that is open already and that this is a name of: a descriptor of our own, or the path of another's."""
+    path = os.path.abspath(file)
+    for _ in range(_MOST_LINKS):
+        path = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
+        if found := _OPEN_FILE.fullmatch(path):
+            return int(found["number"]) if found["process"] in (None, "self", str(os.getpid())) else path
+        if not os.path.islink(path):
+            return None
+        path = os.path.join(os.path.dirname(path), os.readlink(path))
+    return None
 
 
 def _umask() -> int:

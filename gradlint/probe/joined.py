@@ -11,7 +11,7 @@ from pathlib import Path
 from gradlint.config import Hierarchy, SettingsByFile
 from gradlint.engine import excerpts_of
 from gradlint.files.input_file import InputFile
-from gradlint.fingerprints import scopes_of, with_fingerprints
+from gradlint.fingerprints import folder_of_paths, scopes_of, with_fingerprints
 from gradlint.flow.sources import ROWS, parse
 from gradlint.merging import FileResult, check_file
 from gradlint.probe.account import Account
@@ -21,6 +21,7 @@ from gradlint.probe.program import run_program
 from gradlint.probe.sightings import Sightings
 from gradlint.probe.statics import files_of, joined, judged_files
 from gradlint.rule import Finding, Severity
+from gradlint.run_rules import ABOUT_COMMENTS
 from gradlint.suppress import apply_suppressions, may_hold_suppressions, read_suppressions
 from gradlint.verdicts import Confirmation, Origin
 
@@ -106,7 +107,7 @@ def _by_file(findings: Sequence[Finding], settings: SettingsByFile, static: dict
         rows = excerpts_of(InputFile(name, text), [finding.place for finding in here])
         here = [replace(of_file.with_severity(finding), fingerprint=None) for finding in here]
         scopes = _scopes(text, [finding.place.row for finding in here])
-        told = with_fingerprints(here, name, of_file.root, rows, scopes)
+        told = with_fingerprints(here, name, folder_of_paths(name, of_file), rows, scopes, ABOUT_COMMENTS)
         results.append(FileResult(name, told, (), rows, True))
     return results
 

@@ -11,6 +11,17 @@ from gradlint.rule import Finding
 
 
 @dataclass(frozen=True, slots=True)
+class Failure:
+    """A path that was asked for in vain, and why."""
+
+    path: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """The results of a run, in its order, and what formats say beside them."""
 
@@ -19,7 +30,7 @@ class Report:
     closing: str = ""
     """The last line, with its line end, of the formats that people read."""
     exit_code: int = 0
-    failures: tuple[str, ...] = ()
+    failures: tuple[Failure, ...] = ()
     """Why the run is not whole: paths that were asked for in vain."""
     checkout: str = ""
     """The folder that forges name files from, absolute; empty where that is the working folder."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from gradlint.report.contents import Report
 from gradlint.report.paths import from_checkout
 from gradlint.report.wording import details_of, in_cell, message_of, severity_of, title_of
@@ -12,8 +14,10 @@ _COMMANDS = {"error": "error", "warning": "warning", "info": "notice"}
 
 
 def render(report: Report) -> str:
-    """A command per finding, in the order of the run."""
-    return "".join(f"{_command(finding, report.checkout)}\n" for finding in report.findings)
+    """A command per finding, in the order of the run, after those about what could not be judged."""
+    failures = (command("error", {"title": "gradlint"}, printable(str(failure))) for failure in report.failures)
+    findings = (_command(finding, report.checkout) for finding in report.findings)
+    return "".join(f"{line}\n" for line in (*failures, *findings))
 
 
 def command(kind: str, properties: dict[str, str], message: str) -> str:
@@ -24,14 +28,15 @@ def command(kind: str, properties: dict[str, str], message: str) -> str:
 
 def _command(finding: Finding, checkout: str) -> str:
     place = finding.place
-    filename = printable(from_checkout(finding.filename, checkout))
+    name_of = partial(from_checkout, checkout=checkout)
+    filename = printable(name_of(finding.filename))
     at = {"line": place.row, "endLine": place.end_row}
     if place.row == place.end_row:  # GitHub refuses columns of a range over several lines
         at |= {"col": place.column, "endColumn": place.end_column}
     properties = {"title": title_of(finding), "file": filename, **{name: str(number) for name, number in at.items()}}
     # The log shows the message alone, so the place stands in it, too.
     first = f"{filename}:{place.row}:{place.column}: {in_cell(place, message_of(finding))}"
-    return command(_COMMANDS[severity_of(finding)], properties, "\n".join([first, *details_of(finding)]))
+    return command(_COMMANDS[severity_of(finding)], properties, "\n".join([first, *details_of(finding, name_of)]))
 
 
 def _data(text: str) -> str:

@@ -33,6 +33,7 @@ def as_object(finding: Finding) -> dict[str, Any]:
         "origin": finding.origin.value,
         "confirmation": finding.confirmation.value if finding.confirmation else None,
         "fingerprint": str(finding.fingerprint) if finding.fingerprint else None,
+        "instead": finding.instead,
         "trace": [_step(step, finding.filename) for step in finding.trace],
     }
 

@@ -57,6 +57,9 @@ def _lines(report: Report) -> Iterator[str]:
     if report.closing:
         yield report.closing.rstrip("\n")
         yield ""
+    if report.failures:
+        yield from (f"- not judged: {plain(str(failure))}" for failure in report.failures)
+        yield ""
     findings = report.findings
     if not findings:
         return

@@ -15,9 +15,15 @@ def shown(filename: str) -> str:
 
 
 def from_checkout(filename: str, checkout: str) -> str:
-    """The file as a forge names it, with `/`: as seen from the checkout where it lies in it."""
-    seen = (_inside(os.path.abspath(filename), checkout) if checkout else None) or shown(filename)
-    return seen.replace(os.sep, "/")
+    """The file as a forge names it, with `/`: as seen from the checkout where it lies in it, whatever links lead there.
+
+    A file that is a link is known by its own name.
+    """
+    seen = None
+    if checkout:
+        folder, name = os.path.split(os.path.abspath(filename))
+        seen = _inside(os.path.join(os.path.realpath(folder), name), os.path.realpath(checkout))
+    return (seen or shown(filename)).replace(os.sep, "/")
 
 
 def as_uri(path: str) -> str:

@@ -52,7 +52,7 @@ def _invocation(report: Report) -> dict[str, Any]:
     invocation: dict[str, Any] = {"executionSuccessful": not report.failures, "exitCode": report.exit_code}
     if report.failures:
         invocation["toolExecutionNotifications"] = [
-            {"level": "error", "message": {"text": _text(failure)}} for failure in report.failures
+            {"level": "error", "message": {"text": _text(str(failure))}} for failure in report.failures
         ]
     return invocation
 

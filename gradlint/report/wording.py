@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from gradlint.report.paths import shown
 from gradlint.rule import Finding, Place
@@ -44,10 +44,10 @@ def in_cell(place: Place, message: str) -> str:
     return f"cell {place.cell}: {message}" if place.cell else message
 
 
-def details_of(finding: Finding) -> Iterator[str]:
-    """The steps of the trace, each with its file, and what to write instead: a line each."""
+def details_of(finding: Finding, name_of: Callable[[str], str] = shown) -> Iterator[str]:
+    """The steps of the trace, each with its file as `name_of` names it, and what to write instead: a line each."""
     for step in finding.trace:
-        where = printable(shown(step.filename or finding.filename))
+        where = printable(name_of(step.filename or finding.filename))
         yield f"{where}:{located(step.place)}: {printable(step.message)}"
     if finding.instead:
         yield f"instead: {printable(finding.instead)}"
