@@ -45,7 +45,7 @@ def _note_layer(it: Interpreter, layer: Value, node: ast.AST) -> None:
         return  # layers that were there before, run one after another
     running = _running(it)
     frames = it.frame.callers() if running is None else []
-    if running is None and it.recording()[1] and not it.frame.is_module:
+    if running is None and it.recording()[1] and not it.frame.is_module and not _is_being_built(it):
         running = it.frame.name
     if running is None:
         return
@@ -152,6 +152,13 @@ def _is_returned(frame: Frame, variable: Variable) -> bool:
     node = frame.function.node if frame.function is not None else None
     returns = [each for each in ast.walk(node) if isinstance(each, ast.Return | ast.Yield)] if node is not None else []
     return any(isinstance(name, ast.Name) and name.id == variable.bound for each in returns for name in ast.walk(each))
+
+
+def _is_being_built(it: Interpreter) -> bool:
+    """Whether this is run by a constructor, or by the `build` that the first call of a layer runs."""
+    return any(
+        frame.function is not None and frame.function.name in ("__init__", "build") for frame in it.frame.callers()
+    )
 
 
 def _running(it: Interpreter) -> str | None:
