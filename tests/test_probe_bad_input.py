@@ -395,13 +395,13 @@ def test_a_program_without_findings_keeps_its_status_when_findings_are_asked_for
     assert outcome.stdout == "ran\nThe run shows nothing to report.\n"
 
 
-def test_a_report_file_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
+def test_a_report_file_that_cannot_be_written_is_told_before_the_program_runs(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text("print('ran')\n")
 
     outcome = probed(tmp_path, "--output-file", "nowhere/report.txt", "program.py")
 
-    assert (outcome.exit_code, outcome.stdout) == (2, "ran\n")
-    assert outcome.stderr == "gradlint: --output-file: nowhere/report.txt: no such file or directory\n"
+    assert (outcome.exit_code, outcome.stdout) == (2, "")
+    assert outcome.stderr == "gradlint: --output-file: nowhere/report.txt: its folder does not exist\n"
 
 
 class Saved(tf.Module):  # type: ignore[misc,name-defined]
