@@ -350,7 +350,7 @@ def as_tensor(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
         return it.operation(node, (value,), label="tf.convert_to_tensor", dtype=named_dtype(dtype))
     if value.kind is Kind.TENSOR and value.how is not How.JOIN and not is_indexed(it, value):
         return value
-    made = it.operation(node, values, label="tf.convert_to_tensor")
+    made = it.operation(node, values, label="tf.convert_to_tensor", dtype=value.dtype)
     return it.join([value, made]) if value.is_opaque or value.how is How.JOIN else made
 
 
