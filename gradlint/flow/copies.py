@@ -6,9 +6,9 @@ import ast
 
 from gradlint.flow.arguments import Arguments
 from gradlint.flow.interpreter import Interpreter
-from gradlint.flow.members import may_be_part, members_of
+from gradlint.flow.members import layers_within
 from gradlint.flow.model_events import CopyShared
-from gradlint.flow.objects import HeapObject, Layer, VariableSet
+from gradlint.flow.objects import HeapObject, VariableSet
 from gradlint.flow.values import How, Value
 
 
@@ -25,18 +25,9 @@ def note_weights_copied(it: Interpreter, target: Value, arguments: Arguments, no
     if not isinstance(online, HeapObject) or not isinstance(target.ref, HeapObject):
         return
     names = [ast.unparse(each.value) for each in (node.func, call.func) if isinstance(each, ast.Attribute)]
-    layers = _layers_of(it, target.ref)
+    layers = layers_within(it, target.ref)
     pair = target.ref.id, online.id
-    if len(set(names)) == 2 and layers and layers == _layers_of(it, online) and pair not in it.copies_told:
+    if len(set(names)) == 2 and layers and layers == layers_within(it, online) and pair not in it.copies_told:
         it.copies_told.add(pair)
         steps = (("made here", target.node),) if target.node is not None else ()
         it.note(CopyShared, node, *names, online is target.ref, certain=it.doubt == 0, steps=steps)
-
-
-def _layers_of(it: Interpreter, model: HeapObject) -> frozenset[int] | None:
-    """The layers with weights inside a model; None when they are not all known."""
-    members, is_open = members_of(it, model)
-    held = [each for member in members if isinstance(each := it.objects.get(member), Layer)]
-    if is_open or any(each.open_parts for each in held):
-        return None
-    return frozenset(each.id for each in held if may_be_part(each, None))

@@ -96,7 +96,8 @@ class _Walk:
         if value.kind in (Kind.LITERAL, Kind.PLAIN, Kind.VARIABLE, Kind.VARIABLES, Kind.SYMBOL) and not value.dead:
             return False, True
         if value.how is How.JOIN:
-            return self._joined(alternatives(value, 8) or [value.inputs[0]]) if value.inputs else (True, False)
+            ways = alternatives(value, 8)
+            return self._joined(ways) if ways else (True, False)
         if value.kind is Kind.CONTAINER:
             return self._joined(self._it.items(value).elements)
         if value.how is not How.OPERATION:

@@ -66,15 +66,15 @@ def call_function(
     try:
         for name, value in bound:
             it.store.set((frame.id, name), value)
-        if isinstance(function.node, ast.Lambda):
-            exits.returns.append((it.evaluate(function.node.body), it.store.capture(level)))
-            it.alive = False
-        else:
-            with expecting_errors(it, tells=goes_on_as_before(it)):
+        with expecting_errors(it, tells=goes_on_as_before(it)):
+            if isinstance(function.node, ast.Lambda):
+                exits.returns.append((it.evaluate(function.node.body), it.store.capture(level)))
+                it.alive = False
+            else:
                 it.run_body(function.node.body)
-            if it.alive:
-                none = it.fresh(Kind.LITERAL, node, ref=None)
-                exits.returns.append((none, it.store.capture(level)))
+                if it.alive:
+                    none = it.fresh(Kind.LITERAL, node, ref=None)
+                    exits.returns.append((none, it.store.capture(level)))
     finally:
         it.stack.pop()
         it.calls.pop()

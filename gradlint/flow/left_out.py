@@ -9,7 +9,7 @@ from gradlint.flow.applied import applied_calls
 from gradlint.flow.arguments import Arguments
 from gradlint.flow.asking import Asked
 from gradlint.flow.interpreter import Interpreter
-from gradlint.flow.members import is_keras_family, may_be_part, members_of, surely_within
+from gradlint.flow.members import is_keras_family, layers_within, may_be_part, surely_within
 from gradlint.flow.model_events import LayerMadeInCall, PartNotTrained, WeightNotTrainable
 from gradlint.flow.objects import Instance, Layer, Variable
 from gradlint.flow.outputs import initial_number
@@ -89,21 +89,15 @@ def judge_teachers(it: Interpreter) -> None:
             owner = source.value.ref.owner
             if source.within or not isinstance(owner, Instance):
                 continue
-            computing = {part.ref.id for part in _parts(it, asked, whole=True)}
-            for name in _teachers(it, owner):
+            names = _teachers(it, owner)
+            computing = {part.ref.id for part in _parts(it, asked, whole=True)} if names else set()
+            for name in names:
                 held = it.store.get((owner.id, name))
-                members = _layers_within(it, held) if held is not None else frozenset()
-                if members and members <= source.members - source.value.ref.frozen and members & computing:
+                members = (layers_within(it, held) if held is not None else None) or frozenset()
+                if members & computing and members <= source.members - source.value.ref.frozen:
                     told.add(asked.node)
                     it.note(TeacherTrained, asked.node, f"self.{name}", source.text, certain=False, frame=asked.frame)
                     break
-
-
-def _layers_within(it: Interpreter, part: Value) -> frozenset[int]:
-    """The layers with weights in a part; none where it may hold others."""
-    members, is_open = members_of(it, part)
-    held = [each for member in members if isinstance(each := it.objects.get(member), Layer)]
-    return frozenset() if is_open else frozenset(each.id for each in held if may_be_part(each, None))
 
 
 def _teachers(it: Interpreter, owner: Instance) -> list[str]:

@@ -230,6 +230,15 @@ def mark_built(it: Interpreter, value: Value | HeapObject) -> None:
             it.store.set((member, "<built>"), TRUE)
 
 
+def layers_within(it: Interpreter, whole: Value | HeapObject) -> frozenset[int] | None:
+    """Ids of the layers with weights inside a model or layer; None when it may hold others."""
+    members, is_open = members_of(it, whole)
+    held = [each for member in members if isinstance(each := it.objects.get(member), Layer)]
+    if is_open or any(each.open_parts for each in held):
+        return None
+    return frozenset(each.id for each in held if may_be_part(each, None))
+
+
 def surely_within(it: Interpreter, value: Value) -> frozenset[int]:
     """Ids of the trainable variables and layers that a variable is, or a symbolic set surely holds."""
     ref = value.ref

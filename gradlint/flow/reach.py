@@ -310,7 +310,7 @@ def any_way(it: Interpreter, targets: Sequence[Value], source: SourceAsked) -> l
     )
 
 
-_ROUNDING = frozenset({"round", "rint", "floor", "ceil", "sign", "fake_quant_with_min_max_args"})
+_ROUNDING = frozenset({"round", "rint", "floor", "ceil", "sign"})
 
 
 def _rounds(value: Value) -> bool:
