@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gradlint.cli.completion import complete_files
+from gradlint.cli.output import answer_option
 from gradlint.cli.settings_options import config_options
 from gradlint.errors import RunError
 
@@ -20,13 +21,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Show what is known of each gradient call of a file.")
 @click.argument("file", metavar="FILE[:LINE]", shell_complete=complete_files)
-@click.option(
-    "--output-format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="How the answer is printed.",
-)
+@answer_option
 @config_options
 def flow(file: str, output_format: str, choices: Choices) -> None:
     """Show, for each gradient call (or the one on LINE), whether each source gets a gradient.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gradlint.cli.completion import complete_symbol
+from gradlint.cli.output import answer_option
 
 if TYPE_CHECKING:
     from gradlint.knowledge.measured import MeasuredArgument, MeasuredSymbol
@@ -15,13 +16,7 @@ if TYPE_CHECKING:
 @click.command(short_help="Show what TensorFlow functions do to gradients.")
 @click.argument("symbols", nargs=-1, metavar="[SYMBOL]...", shell_complete=complete_symbol)
 @click.option("--all", "every", is_flag=True, help="List the functions through which every gradient flows too.")
-@click.option(
-    "--output-format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="How the answer is printed.",
-)
+@answer_option
 @click.pass_context
 def ops(ctx: click.Context, symbols: tuple[str, ...], every: bool, output_format: str) -> None:
     """Show which arguments of functions get a gradient, as it was measured under TensorFlow.

@@ -64,6 +64,17 @@ class Output:
     """The option that named the file, for complaints."""
 
 
+def answer_option(command: Command) -> Command:
+    """`--output-format` of the commands that answer a question, and report no findings."""
+    return click.option(
+        "--output-format",
+        type=click.Choice(["text", "json"]),
+        default="text",
+        show_default=True,
+        help="How the answer is printed.",
+    )(command)
+
+
 def output_options(command: Command) -> Command:
     """The options of every command that reports findings, in the order of `--help`.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gradlint.cli.completion import complete_rule
+from gradlint.cli.output import answer_option
 from gradlint.errors import RunError
 from gradlint.text import printable
 
@@ -17,13 +18,7 @@ if TYPE_CHECKING:
 @click.command(short_help="Explain rules.")
 @click.argument("rules", nargs=-1, metavar="[CODE|NAME|FILE]...", shell_complete=complete_rule)
 @click.option("--all", "every", is_flag=True, help="Explain every rule.")
-@click.option(
-    "--output-format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="How the answer is printed.",
-)
+@answer_option
 def rule(rules: tuple[str, ...], every: bool, output_format: str) -> None:
     """Print the pages of the named rules, or of those in a rule file; without a name, a list of all rules.
 

@@ -95,7 +95,6 @@ def instantiate(it: Interpreter, cls: Value, arguments: Arguments, node: ast.AST
 def initialise(it: Interpreter, value: Value, arguments: Arguments, node: ast.AST) -> None:
     """Run `__init__` (or what a dataclass generates) on a new object."""
     instance: Instance = value.ref
-    instance.building = True
     init = class_attribute(it, instance.cls, "__init__")
     if init is not None:
         it.call(bind_method(it, init, value, node), arguments, node)
@@ -106,7 +105,6 @@ def initialise(it: Interpreter, value: Value, arguments: Arguments, node: ast.AS
     elif instance.cls.open_base or instance.cls.families:
         for argument in arguments.every():
             it.escape(argument)
-    instance.building = False
 
 
 def _fill_dataclass(it: Interpreter, value: Value, arguments: Arguments, node: ast.AST) -> None:

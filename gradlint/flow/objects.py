@@ -207,7 +207,6 @@ class Instance(HeapObject):
 
     cls: Class
     open_self: bool = False
-    building: bool = False
 
 
 @dataclass(eq=False, slots=True)

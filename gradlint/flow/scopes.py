@@ -38,7 +38,6 @@ class Frame:
     depth: int = 0
     name: str = ""
     graph: bool = False
-    yielded: list[object] = field(default_factory=list)
     module: Module | None = None
     top: Frame = field(init=False)
 

@@ -165,9 +165,6 @@ class Value:
         return self.how in OPAQUE
 
 
-NO_VALUE_KINDS = frozenset({Kind.LITERAL, Kind.PLAIN, Kind.SYMBOL, Kind.CLASS, Kind.MODULE, Kind.IMPORTED})
-
-
 def constant(literal: object, serial: int = 0, node: ast.AST | None = None) -> Value:
     """A Python constant."""
     return Value(Kind.LITERAL, How.FRESH, serial, ref=literal, node=node)

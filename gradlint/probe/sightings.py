@@ -15,7 +15,7 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from gradlint.probe.observations import Raised
-from gradlint.probe.places import Line, Stack
+from gradlint.probe.places import Line
 
 _IN_USER_CODE = re.compile(r'File "([^"]+)", line (\d+)')
 
@@ -50,10 +50,6 @@ class Sightings:
         """Did any of these lines run?"""
         name = os.path.realpath(filename)
         return any((name, row) in self._lines for row in rows)
-
-    def saw(self, stack: Stack) -> None:
-        """These lines were seen to run, by other means."""
-        self._lines.update((os.path.realpath(line.filename), line.row) for line in stack)
 
     def raised(self, error: BaseException) -> None:
         """This exception came out of the user's code, or is on its way."""
