@@ -1,12 +1,14 @@
-"""What most tests need: the command line in a folder of their own."""
+"""What all tests need: the same surroundings anywhere. And most: the command line in a folder of their own."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from plain_environment import ASKING
 from support import Run
 
 # The first example imports modules, and machines are busy: how long one takes says nothing.
@@ -14,10 +16,17 @@ settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def plain_surroundings() -> Iterator[None]:
+    """A test asks for what it wants to see. Afterwards pytest finds its own wishes again, for the summary."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ASKING:
+            patch.delenv(name, raising=False)
+        yield
+
+
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """`run("check", ...)` in an empty folder, without what the environment of the tests asks for."""
+    """`run("check", ...)` in an empty folder."""
     monkeypatch.chdir(tmp_path)
-    for name in ("NO_COLOR", "FORCE_COLOR", "GRADLINT_CONFIG", "GRADLINT_OUTPUT_FORMAT"):
-        monkeypatch.delenv(name, raising=False)
     return Run(tmp_path)

@@ -84,7 +84,7 @@ def run_suite(folder: Path, *options: str) -> str:
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rA", *options, "test_training.py"],
         cwd=folder,
-        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTEST_ADDOPTS": ""},
+        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
         capture_output=True,
         text=True,
         check=False,

@@ -14,7 +14,11 @@ from gradlint.run import MANY_FILES
 from support import CLEAN, FAULTY, ROOT, Outcome, Run, codes, run_process
 
 COMMAND = [sys.executable, "-m", "gradlint"]
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+def environment() -> dict[str, str]:
+    """Of a process that finds gradlint."""
+    return {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
@@ -31,7 +35,7 @@ def test_standard_output_that_cannot_be_written_is_told_in_one_line(
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
             [*COMMAND, *arguments],
-            env={**ENVIRONMENT, "PYTHONUNBUFFERED": unbuffered},
+            env={**environment(), "PYTHONUNBUFFERED": unbuffered},
             stdout=full,
             stderr=subprocess.PIPE,
             check=False,
@@ -46,7 +50,7 @@ def test_a_complaint_that_cannot_be_written_fails_the_run(run: Run) -> None:
     with open("/dev/full", "wb") as full:
         for output in (subprocess.PIPE, full):
             command = [*COMMAND, "check", "nowhere.py"]
-            assert subprocess.run(command, env=ENVIRONMENT, stdout=output, stderr=full, check=False).returncode == 2
+            assert subprocess.run(command, env=environment(), stdout=output, stderr=full, check=False).returncode == 2
 
 
 def test_a_working_folder_that_was_deleted_is_told_in_one_line(tmp_path: Path) -> None:
@@ -54,7 +58,7 @@ def test_a_working_folder_that_was_deleted_is_told_in_one_line(tmp_path: Path) -
 
     def told(*arguments: str) -> Outcome:
         command = ["sh", "-c", script, "sh", *COMMAND, *arguments]
-        done = subprocess.run(command, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
         return Outcome(done.returncode, done.stdout, done.stderr)
 
     assert told("check") == Outcome(2, "", "gradlint: the working folder: no such file or directory\n")
@@ -68,7 +72,7 @@ def test_where_there_are_no_files_for_more_processes_one_judges_all(run: Run, li
 
     done = subprocess.run(
         [*COMMAND, "check", "--jobs", "4", "--output", "json"],
-        env=ENVIRONMENT,
+        env=environment(),
         capture_output=True,
         text=True,
         check=False,

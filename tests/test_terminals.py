@@ -17,17 +17,15 @@ from made_up import FINDING, report_of
 from support import BROKEN, ROOT, run_process
 
 LONG = f"import tensorflow as tf\nx = {'[0], ' * 60} ( \n"
-UNSET = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "TERM", "CI", "GITHUB_ACTIONS", "TERM_PROGRAM", "VTE_VERSION")
 
 
 def on_terminal(folder: Path, *arguments: str, **environment: str) -> str:
     """What the command line writes to a terminal, line ends as in a file."""
     main, inner = pty.openpty()
-    kept = {name: value for name, value in os.environ.items() if name not in UNSET}
     process = subprocess.Popen(
         [sys.executable, "-m", "gradlint", *arguments],
         cwd=folder,
-        env={**kept, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color", **environment},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color", **environment},
         stdin=inner,
         stdout=inner,
         stderr=inner,

@@ -7,7 +7,6 @@ the project where the comment above the block says `output of:`.
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import shlex
 import subprocess
@@ -18,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from docs_blocks import ROOT, Block, blocks_of, pages, write_files
+from plain_environment import plain_environment
 
 #: Runs the words of a command in a folder and returns what it printed, both streams in their order.
 Runner = Callable[[list[str], Path], str]
@@ -107,7 +107,7 @@ def run_process(words: list[str], folder: Path) -> str:
     done = subprocess.run(
         [sys.executable, "-m", *words],
         cwd=folder,
-        env={**os.environ, **PLAIN, "PYTHONPATH": str(ROOT)},
+        env={**plain_environment(), **PLAIN, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
