@@ -14,19 +14,27 @@ from gradlint.knowledge.conventions import counts_steps
 _DEEPEST = 7
 
 
-def is_timed(it: Interpreter, value: Value, depth: int = 0) -> bool:
+def is_timed(it: Interpreter, value: Value) -> bool:
     """Whether a value depends on how many steps were taken: on a loop's number, or on a count."""
+    seen: set[int] = set()
+    nearest = [value]
+    for _ in range(_DEEPEST + 1):
+        if any(_is_count(it, each) for each in nearest):
+            return True
+        seen.update(id(each) for each in nearest)
+        behind = {id(part): part for each in nearest for part in (*each.operands, *each.inputs)}
+        nearest = [part for name, part in behind.items() if name not in seen]
+    return False
+
+
+def _is_count(it: Interpreter, value: Value) -> bool:
     if value.fill is Fill.INDEX or value.serial in it.timed_values:
         return True
     if isinstance(value.ref, Variable) and value.ref.integer:
         return True  # a counter
     if value.how is How.PARAMETER and counts_steps(value.label):
         return True
-    if value.how is How.JOIN and value.label == "loop" and value.kind in (Kind.LITERAL, Kind.PLAIN):
-        return True
-    if depth > _DEEPEST:
-        return False
-    return any(is_timed(it, each, depth + 1) for each in (*value.operands, *value.inputs))
+    return value.how is How.JOIN and value.label == "loop" and value.kind in (Kind.LITERAL, Kind.PLAIN)
 
 
 class Timing(Enum):
