@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,7 +19,11 @@ settings.load_profile("untimed")
 
 @pytest.fixture(scope="session", autouse=True)
 def plain_surroundings() -> Iterator[None]:
-    """A test asks for what it wants to see. Afterwards pytest finds its own wishes again, for the summary."""
+    """A test asks for what it wants to see. Afterwards pytest finds its own wishes again, for the summary.
+
+    What a shell starts in the background ignores interrupts, and so would what the tests start.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with pytest.MonkeyPatch.context() as patch:
         for name in ASKING:
             patch.delenv(name, raising=False)
