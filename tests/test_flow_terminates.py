@@ -70,6 +70,13 @@ def self_containing() -> str:
     return "a = []\na.append(a)\nb = {'a': a}\na.append(b)\nobject_ = type(a)\n" + STEP.format(loss="w * len(a)")
 
 
+def stacks_of_stacks(depth: int, width: int) -> str:
+    """The same value on very many ways, before a test that could ask for it."""
+    stacks = "".join(f"    v{i} = tf.stack([{', '.join([f'v{i - 1}'] * width)}])\n" for i in range(1, depth + 1))
+    test = f"    loss = tf.reduce_sum(v{depth})\n    if loss > 3.0:\n        loss = loss * x\n"
+    return f"with tf.GradientTape() as tape:\n    v0 = w * x\n{stacks}{test}tape.gradient(loss, w)\n"
+
+
 def elifs(count: int) -> str:
     body = "".join(f"elif x == {i}:\n    loss = w * {i}.0\n" for i in range(count))
     return f"with tf.GradientTape() as tape:\n    loss = w * x\nif flag:\n    pass\n{body}tape.gradient(loss, w)\n"
@@ -101,6 +108,7 @@ DECIDED = {
     "14 ifs that may lengthen a list": growing_arguments(14),
     "a list that holds itself": self_containing(),
     "a sum of 1,000 terms": long_chain(1000),
+    "9 stacks of 32 stacks": stacks_of_stacks(9, 32),
 }
 ENDING = {
     "a diamond of 20 calls": diamond(20),
