@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from gradlint.flow.arguments import Arguments
 from gradlint.flow.enumerations import Member, is_enumeration, member_attribute, member_named
 from gradlint.flow.instances import bind_method, class_attribute, is_empty, is_overridden, method_of, open_part
 from gradlint.flow.interpreter import Interpreter
@@ -23,7 +24,8 @@ from gradlint.flow.objects import (
 )
 from gradlint.flow.optimizers import is_optimizer
 from gradlint.flow.options import is_flags
-from gradlint.flow.sequences import MOST_WAYS, each_way, is_split
+from gradlint.flow.own_containers import contents_of
+from gradlint.flow.sequences import MOST_WAYS, each_way, get_item, is_split, set_item
 from gradlint.flow.snapshots import note_snapshot
 from gradlint.flow.statistics import note_weight_frozen
 from gradlint.flow.tracing import (
@@ -215,6 +217,9 @@ def instance_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) -
                     [bound, it.state_unknown(f"<self{instance.id}.{name}>", f"`{name}` may be set anew", node)]
                 )
         return bound
+    contents = contents_of(it, base)
+    if contents is not None:
+        return _contents_attribute(it, base, contents, name, node)
     if name in ("add_weight", "add_variable") and any("metrics" in family for family in instance.cls.families):
         return method_of(it, base, name, node)
     if is_keras_family(instance.cls) or is_module_family(instance.cls):
@@ -225,6 +230,19 @@ def instance_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) -
     if getter is not None or name in it.relevance.assigned_outside_init:
         return open_part(it, base, name, node)
     return open_part(it, base, name, node)
+
+
+def _contents_attribute(it: Interpreter, base: Value, contents: Value, name: str, node: ast.AST) -> Value:
+    """An attribute of an object that is a dict or a list: a method of those, or an item by its name."""
+    if name == "data" and any("User" in family for family in base.ref.cls.families):
+        return contents
+    getter = class_attribute(it, base.ref.cls, "__getattr__")
+    if getter is None or hasattr({"dict": dict, "list": list}[contents.ref.type], name):
+        return method_of(it, contents, name, node)
+    key = it.fresh(Kind.LITERAL, node, ref=name)
+    if getter.kind is Kind.SYMBOL:  # `__getattr__ = dict.__getitem__`
+        return get_item(it, contents, key, node)
+    return it.call(bind_method(it, getter, base, node), Arguments((key,)), node)
 
 
 def _class_attribute_value(it: Interpreter, base: Value, name: str, node: ast.AST) -> Value:
@@ -247,6 +265,9 @@ def _super_attribute(it: Interpreter, proxy: Super, name: str, node: ast.AST) ->
         value = it.store.get((each.id, name))
         if value is not None:
             return bind_method(it, value, proxy.receiver, node)
+    contents = contents_of(it, proxy.receiver)
+    if contents is not None:
+        return method_of(it, contents, name, node)
     return method_of(it, it.fresh(Kind.FUNCTION, node, ref=proxy), name, node)
 
 
@@ -294,6 +315,8 @@ def set_attribute(it: Interpreter, base: Value, name: str, value: Value, node: a
                 note_kept(it, way, name, value, node)
                 note_snapshot(it, way, name, value, node)
                 note_callback_sets(it, name, stored, node)
+                if _set_as_item(it, way, name, stored, node):
+                    continue
                 it.write_cell(way.ref, name, copy_list(it, way, stored))
             case Kind.MODULE:
                 set_in_module(it, way.ref, name, stored)
@@ -314,6 +337,16 @@ def set_attribute(it: Interpreter, base: Value, name: str, value: Value, node: a
                 it.written_at[(-way.serial - 1, name)] = it.tick()
             case _:
                 it.escape(value)
+
+
+def _set_as_item(it: Interpreter, base: Value, name: str, value: Value, node: ast.AST) -> bool:
+    """`__setattr__ = dict.__setitem__`: the attributes of such an object are its items."""
+    contents = contents_of(it, base)
+    setter = class_attribute(it, base.ref.cls, "__setattr__") if contents is not None else None
+    if contents is None or setter is None or setter.kind is not Kind.SYMBOL:
+        return False
+    set_item(it, contents, it.fresh(Kind.LITERAL, node, ref=name), value, node)
+    return True
 
 
 def _set_trainable(it: Interpreter, way: Value, stored: Value, node: ast.AST) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from gradlint.flow.arguments import Arguments, symbol_of
+from gradlint.flow.container_methods import container_method
 from gradlint.flow.functions import open_arguments
 from gradlint.flow.instances import bind_method, class_attribute
 from gradlint.flow.interpreter import Interpreter
@@ -18,6 +19,7 @@ from gradlint.flow.objects import (
     Instance,
     Transformed,
 )
+from gradlint.flow.own_containers import contents_of, give_contents
 from gradlint.flow.scopes import Frame
 from gradlint.flow.values import Kind, Value
 
@@ -86,6 +88,7 @@ def instantiate(it: Interpreter, cls: Value, arguments: Arguments, node: ast.AST
     """A new object, its `__init__` run."""
     made = Instance(it.new_id(), cls.ref)
     value = it.fresh(Kind.INSTANCE, node, ref=made)
+    give_contents(it, value, node)
     initialise(it, value, arguments, node)
     if is_keras_family(cls.ref):
         note_own_layer_made(it, value, node)
@@ -102,6 +105,8 @@ def initialise(it: Interpreter, value: Value, arguments: Arguments, node: ast.AS
         _fill_dataclass(it, value, arguments, node)
     elif is_keras_family(instance.cls):
         inherited_init(it, value, arguments)
+    elif (contents := contents_of(it, value)) is not None:
+        container_method(it, contents, "__init__", arguments, node)
     elif instance.cls.open_base or instance.cls.families:
         for argument in arguments.every():
             it.escape(argument)
@@ -152,6 +157,7 @@ def open_instance(it: Interpreter, cls: Class) -> Value:
         return found
     made = Instance(it.new_id(), cls, open_self=True)
     value = it.fresh(Kind.INSTANCE, cls.node, ref=made)
+    give_contents(it, value, cls.node)
     it.open_instances[cls.id] = value
     init = class_attribute(it, cls, "__init__")
     if init is not None or cls.is_dataclass:

@@ -9,7 +9,14 @@ from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.objects import (
     Items,
 )
-from gradlint.flow.sequences import element_of, extend_container, forget_positions, get_item, set_item
+from gradlint.flow.sequences import (
+    element_of,
+    extend_container,
+    forget_positions,
+    get_item,
+    known_elements,
+    set_item,
+)
 from gradlint.flow.tracking import note_appended
 from gradlint.flow.values import Kind, Value
 from gradlint.verdicts import Cause
@@ -22,10 +29,17 @@ def container_method(it: Interpreter, receiver: Value, name: str, arguments: Arg
         taken = _any_element(it, receiver, items, node)
         forget_positions(it, receiver)
         return it.tuple_of((it.plain(node), taken), node)
-    if name == "update":
-        _update(it, receiver, items, arguments, node)
-        return it.plain(node)
+    if name == "__init__" and arguments.every():
+        name = "extend" if receiver.ref.type == "list" else "update"
     match name:
+        case "update":
+            _update(it, receiver, items, arguments, node)
+            return it.plain(node)
+        case "__getitem__" if first is not None:
+            return get_item(it, receiver, first, node)
+        case "__setitem__" if len(arguments.positional) == 2:
+            set_item(it, receiver, arguments.positional[0], arguments.positional[1], node)
+            return it.plain(node)
         case "append" | "add" | "appendleft" | "insert":
             if arguments.positional:
                 added = arguments.positional[-1]
@@ -52,7 +66,7 @@ def container_method(it: Interpreter, receiver: Value, name: str, arguments: Arg
                     set_item(it, receiver, first, found, node)
                 return found
             if name in ("pop", "popleft"):
-                forget_positions(it, receiver)
+                _take_out(it, receiver, items, name, first)
             if name == "get" and len(arguments.positional) > 1:
                 known = items.keys is not None and first is not None and first.kind is Kind.LITERAL
                 if known and items.keys is not None and first is not None:
@@ -69,7 +83,8 @@ def container_method(it: Interpreter, receiver: Value, name: str, arguments: Arg
         case "values":
             return it.list_of(items.elements, node, exact=items.exact)
         case "keys":
-            return it.plain(node)
+            keys = known_elements(it, receiver)
+            return it.list_of(keys, node) if keys is not None else it.plain(node)
         case "copy":
             return it.container(receiver.ref.type, items, node)
         case "sort" | "reverse" | "remove" | "discard" | "rotate":
@@ -93,6 +108,26 @@ def _update(it: Interpreter, receiver: Value, items: Items, arguments: Arguments
         it.set_items(receiver, Items((*items.elements, first), None, exact=False))
     for key, value in arguments.keywords.items():
         set_item(it, receiver, it.fresh(Kind.LITERAL, node, ref=key), value, node)
+
+
+def _take_out(it: Interpreter, receiver: Value, items: Items, name: str, first: Value | None) -> None:
+    """`d.pop(key)`, `values.pop()`: what is left is known where it is known what went."""
+    key = first.ref if first is not None and first.kind is Kind.LITERAL else None
+    if items.exact and items.keys is not None and key in items.keys:
+        place = items.keys.index(key)
+    elif items.exact and items.keys is None and items.elements and (first is None or type(key) is int):
+        place = 0 if name == "popleft" else key if isinstance(key, int) else -1
+    elif items.exact and items.keys is not None and key is not None:
+        return  # the default is handed out
+    else:
+        forget_positions(it, receiver)
+        return
+    places = range(len(items.elements))
+    if -len(places) <= place < len(places):
+        gone = places[place]
+        left = [each for each in places if each != gone]
+        keys = None if items.keys is None else tuple(items.keys[each] for each in left)
+        it.set_items(receiver, Items(tuple(items.elements[each] for each in left), keys))
 
 
 def _any_element(it: Interpreter, receiver: Value, items: Items, node: ast.AST) -> Value:

@@ -14,6 +14,7 @@ from gradlint.flow.displays import dict_comprehension, dict_display, display, li
 from gradlint.flow.interpreter import Interpreter, expecting_errors
 from gradlint.flow.names import bind_name, read_name
 from gradlint.flow.operators import binary_spine, boolean, compare, unary
+from gradlint.flow.own_containers import seen_as_container
 from gradlint.flow.sequences import element_of, get_item, known_elements
 from gradlint.flow.timing import Timing, timing_of
 from gradlint.flow.truth import asks_version, truth_of
@@ -87,6 +88,7 @@ def arguments_of(it: Interpreter, node: ast.Call) -> Arguments:
         if keyword.arg is not None:
             keywords[keyword.arg] = value
             continue
+        value = seen_as_container(it, value, "keys")
         items = it.items(value) if value.kind is Kind.CONTAINER else None
         if items is not None and items.exact and items.keys is not None:
             keywords.update({str(key): each for key, each in zip(items.keys, items.elements, strict=True)})

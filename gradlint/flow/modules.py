@@ -162,12 +162,8 @@ def _body(module: Module) -> list[ast.stmt]:
 
 
 def run_registering(it: Interpreter, path: str) -> None:
-    """Run a module at its import, where it does something to others: in a program, by itself or by a package."""
-    importer = it.module.module
-    is_asked = (
-        it.is_program and importer is not None and (importer is it.entry or importer.path.endswith("__init__.py"))
-    )
-    if is_asked and path.endswith(".py") and it.sources.has_effects(path):
+    """Run a module at its import, where it does something to others and a program is looked at."""
+    if it.is_program and path.endswith(".py") and it.sources.has_effects(path):
         run(it, module_of(it, path))
 
 

@@ -20,6 +20,7 @@ from gradlint.flow.members import symbolic_operation
 from gradlint.flow.objects import (
     Items,
 )
+from gradlint.flow.own_containers import seen_as_container
 from gradlint.flow.runs import runs_of
 from gradlint.flow.values import DType, How, Kind, Value, alternatives, is_literal
 from gradlint.flow.weight_names import is_never_in_name
@@ -369,6 +370,7 @@ def _own_comparison(it: Interpreter, node: ast.Compare, values: list[Value]) -> 
 
 def is_inside(it: Interpreter, left: Value, right: Value) -> bool | None:
     """Whether a constant is surely a key or element of a container whose contents are known."""
+    right = seen_as_container(it, right, "__contains__")
     if left.kind is not Kind.LITERAL or left.how is not How.FRESH or right.kind is not Kind.CONTAINER:
         return None
     items = it.items(right)

@@ -17,6 +17,7 @@ from gradlint.flow.objects import (
     Super,
     Transformed,
 )
+from gradlint.flow.own_containers import seen_as_container
 from gradlint.flow.pairing import note_zip
 from gradlint.flow.runs import in_step, note_many, one_of_run, runs_of
 from gradlint.flow.sequences import element_of, extend_container, forget_positions, known_elements
@@ -57,7 +58,7 @@ def to_list(type_: str) -> Handler:
 def make_dict(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     if not arguments.positional and arguments.more_keywords is None:
         return it.container("dict", Items(tuple(arguments.keywords.values()), tuple(arguments.keywords)), node)
-    first = arguments.positional[0] if arguments.positional else None
+    first = seen_as_container(it, arguments.positional[0], "keys") if arguments.positional else None
     if first is not None and first.kind is Kind.CONTAINER and first.ref.type == "dict":
         items = it.items(first)
         if items.exact and items.keys is not None:
@@ -146,6 +147,8 @@ def length_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     made = it.plain(node)
     made.label, made.operands = "len", tuple(arguments.every()[:1])
     given = arguments.get(0, "obj")
+    if given is not None:
+        given = seen_as_container(it, given, "__len__")
     if given is not None and given.kind is Kind.CONTAINER and given.ref.escaped_at is None and it.items(given).exact:
         made.ref = len(it.items(given).elements)
     return made

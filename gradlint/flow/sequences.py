@@ -16,6 +16,7 @@ from gradlint.flow.objects import (
     Container,
     Items,
 )
+from gradlint.flow.own_containers import contents_of, seen_as_container
 from gradlint.flow.runs import item_of_runs, list_of_runs, part_of_runs, runs_of, with_item
 from gradlint.flow.shapes import literal_shape
 from gradlint.flow.slices import note_copy, note_item
@@ -76,6 +77,9 @@ def get_item(it: Interpreter, base: Value, index: Value, node: ast.AST) -> Value
             method = class_attribute(it, base.ref.cls, "__getitem__")
             if method is not None:
                 return it.call(bind_method(it, method, base, node), Arguments((index,)), node)
+            contents = contents_of(it, base)
+            if contents is not None:
+                return _container_item(it, contents, index, node)
             return it.part(base, node, item=True)
         case Kind.LIBRARY:
             return _dataset_element(it, base, node) if "data" in base.ref.symbol else it.part(base, node, item=True)
@@ -180,6 +184,8 @@ def set_item(it: Interpreter, base: Value, index: Value, value: Value, node: ast
             _set_container_item(it, way, index, value, node, certain=len(ways) == 1)
         elif way.kind is Kind.INSTANCE and (method := class_attribute(it, way.ref.cls, "__setitem__")) is not None:
             it.call(bind_method(it, method, way, node), Arguments((index, value)), node)
+        elif (contents := contents_of(it, way)) is not None:
+            _set_container_item(it, contents, index, value, node, certain=len(ways) == 1)
         elif way.kind is Kind.UNKNOWN:
             it.escape(value)
             if index.kind is Kind.LITERAL and isinstance(index.ref, int | str):
@@ -256,6 +262,7 @@ def forget_positions(it: Interpreter, base: Value) -> None:
 
 def known_elements(it: Interpreter, value: Value) -> list[Value] | None:
     """The elements that iterating yields, when they are all known (keys for a dict)."""
+    value = seen_as_container(it, value, "__iter__")
     if value.kind is not Kind.CONTAINER:
         return None
     items = it.items(value)
@@ -311,6 +318,9 @@ def element_of(it: Interpreter, value: Value, node: ast.AST) -> Value:
                 made = it.call(bind_method(it, method, value, node), Arguments(()), node)
                 if made.kind is not Kind.INSTANCE:
                     return element_of(it, made, node)
+            contents = contents_of(it, value)
+            if contents is not None:
+                return element_of(it, contents, node)
             method = class_attribute(it, value.ref.cls, "__getitem__")
             if method is not None:
                 return it.call(bind_method(it, method, value, node), Arguments((it.plain(node),)), node)

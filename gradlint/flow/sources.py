@@ -33,12 +33,15 @@ MOST_SEARCHED = 500
 MOST_CONTENTS = 20_000_000
 
 #: A module that does more than define names when it is imported: it puts what it defines into something of others.
-_REGISTERS = re.compile(r"^(?:@[\w.]*(?:regist|add)|[\w.]*regist\w*\(|[A-Za-z_][\w.]*\[[^\]\n]+\] = )", re.M | re.I)
+_REGISTERS = re.compile(r"^(?:@[\w.]*(?:regist|add)|@(?-i:[A-Z_\d]+)\b|[\w.]*regist\w*\(|[A-Za-z_][\w.]*\[[^\]\n]+\] = )", re.M | re.I)
 
 
 #: The bases of a class; the names of classes.
 _BASES = re.compile(r"^class \w+\(([^)]+)\)", re.M)
 _CLASSES = re.compile(r"^class (\w+)", re.M)
+#: The first names of decorators at the top of a module, and the names that a module binds there.
+_DECORATORS = re.compile(r"^@(?:\w+\.)?(\w+)", re.M)
+_BOUND = re.compile(r"^(?:(?:def|class) )?(\w+)\b(?=\(|:| =)", re.M)
 
 _IMPORTS = re.compile(
     r"^[ \t]*(?:from[ \t]+(?P<dots>\.*)(?P<module>[\w.]*)[ \t]+import[ \t]*(?:\((?P<many>[^)]*)\)|(?P<names>[^\n]*))"
@@ -137,9 +140,21 @@ class Sources:
         known = self._registering.get(path)
         if known is None:
             text = self.text(path) or ""
-            known = _REGISTERS.search(text) is not None or self._has_registered_classes(path, text)
+            known = (
+                _REGISTERS.search(text) is not None
+                or self._has_registered_classes(path, text)
+                or self._has_registering_decorators(path, text)
+            )
             self._registering[path] = known
         return known
+
+    def _has_registering_decorators(self, path: str, text: str) -> bool:
+        """Whether a decorator at the top of the module is defined in one that puts things into containers."""
+        names = set(_DECORATORS.findall(text))
+        return bool(names) and any(
+            self.stores(each) and not names.isdisjoint(_BOUND.findall(self.text(each) or ""))
+            for each in self.imports_of(path, text)
+        )
 
     def _has_registered_classes(self, path: str, text: str) -> bool:
         """Whether a class of the module has a base, in a module that it imports, which notes its subclasses."""

@@ -12,8 +12,8 @@ from gradlint.flow.cuts import OF_TERMS, feeds_trained_layers
 from gradlint.flow.events import Cut, Moment
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.objects import Function, Variable
-from gradlint.flow.reach import Reach, covers, reach, touches, way_between
-from gradlint.flow.values import Kind, Value
+from gradlint.flow.reach import Reach, WayStep, covers, reach, touches, way_between
+from gradlint.flow.values import TRUE, Kind, Value, is_literal
 from gradlint.flow.ways import first_cut, is_reduction, last_outside, making_of, moment_of, summands
 from gradlint.verdicts import Cause, Verdict
 
@@ -60,8 +60,11 @@ class Terms:
             if drawn:
                 yield drawn
             outside = [outcome for source in sources if (outcome := self._outside(term, source)) is not None]
+            stopped = [outcome for source in sources if (outcome := self._stopped(term, source)) is not None]
             if outside:
                 yield outside
+            elif stopped and self._trains_nothing(found):
+                yield stopped
             elif numbers_only and (found.is_closed or self._holds_copies_alone(found)):
                 cut = [outcome for source in self.asked.sources if (outcome := self._cut(term, source)) is not None]
                 if cut and not any(outcome.source.text in told for outcome in cut):
@@ -120,6 +123,33 @@ class Terms:
             return None
         return replace(self.blame.dead_end(self.asked, source, way, at, Cause.LEFT_TENSORFLOW), because=DRAWN)
 
+    def _trains_nothing(self, found: Reach) -> bool:
+        """Whether nothing is left of what a term depends on but numbers and frozen networks."""
+        return all(is_literal(self.it.store.get((member, "trainable")) or TRUE, False) for member in found.members)
+
+    def _stopped(self, term: Value, source: SourceAsked) -> Outcome | None:
+        """What is trained comes to a comparison through `stop_gradient`, and the other side is not trained either.
+
+        A term that is stopped as a whole is meant so.
+        """
+        way = way_between(self.it, [term], source, dead_ends=True, shapes=False)
+        at = max((index for index, step in enumerate(way) if step.cut is not None), default=None)
+        if at is None or way[at].cut is not Cause.STOPPED:
+            return None
+        if moment_of(way[at].value, self.asked.tapes[-1][0]) is not Moment.UNDER or self._holds_summand(way, term):
+            return None
+        if not any(is_reduction(step.value) for step in way[at + 1 :]):
+            return None
+        pairs = zip(way[at:], way[at + 1 :], strict=False)
+        if not any(_takes_another(later.value, earlier.value) for earlier, later in pairs):
+            return None
+        return self.blame.dead_end(self.asked, source, way, at, Cause.STOPPED)
+
+    def _holds_summand(self, way: list[WayStep], term: Value) -> bool:
+        """Whether another summand lies on the way, as in a straight-through estimator."""
+        siblings = {each.serial for each in summands(self.asked.targets[0]) if each is not term}
+        return any(step.value.serial in siblings for step in way)
+
     def _cut(self, term: Value, source: SourceAsked) -> Outcome | None:
         """Under the tape, but an operation on every way into the term passes no gradient: it is a mere number."""
         if term.kind is Kind.LITERAL:
@@ -135,10 +165,14 @@ class Terms:
             return None  # last step's number: a schedule, a baseline
         if cause is Cause.NON_DIFFERENTIABLE and not any(_reduces(step.value) for step in way[at:]):
             return None  # `x - tf.round(x)`, `mask * a + (1 - mask) * b`: constant nearly everywhere, and meant so
-        siblings = {each.serial for each in summands(self.asked.targets[0]) if each is not term}
-        if any(step.value.serial in siblings for step in way):
-            return None  # a straight-through estimator
+        if self._holds_summand(way, term):
+            return None
         return self.blame.dead_end(self.asked, source, way, at, cause)
+
+
+def _takes_another(value: Value, known: Value) -> bool:
+    """Whether an operation takes in another tensor beside the known one."""
+    return any(each.kind is Kind.TENSOR and each is not known for each in value.inputs)
 
 
 def _draws(value: Value) -> bool:

@@ -44,6 +44,7 @@ _WHY = {
     Cause.INTEGER: "makes integers",
     Cause.DISCRETE_SAMPLE: "is a discrete sample",
     Cause.STATE: "is a new variable, without history",
+    Cause.STOPPED: "stops all that is trained",
 }
 
 
@@ -62,6 +63,8 @@ def term_without_flow(starved: TermStarved) -> Finding | None:
         )
     if cut.cause is Cause.STATE:
         instead = "keep changed weights as tensors: `weight - rate * gradient`"
+    elif cut.cause is Cause.STOPPED:
+        instead = "stop the side that is not trained: are the arguments in their order?"
     else:
         instead = instead_of(cut.symbol) or "compute it with differentiable operations, or log it beside the loss"
     return Finding(
