@@ -13,11 +13,11 @@ from gradlint.flow.definitions import plain_function
 from gradlint.flow.displays import dict_comprehension, dict_display, display, list_comprehension
 from gradlint.flow.interpreter import Interpreter, expecting_errors
 from gradlint.flow.names import bind_name, read_name
-from gradlint.flow.operators import binary_spine, boolean, compare, unary
+from gradlint.flow.operators import binary_spine, compare, unary
 from gradlint.flow.own_containers import seen_as_container
 from gradlint.flow.sequences import element_of, get_item, known_elements
 from gradlint.flow.timing import Timing, timing_of
-from gradlint.flow.truth import asks_version, truth_of
+from gradlint.flow.truth import asks_version, boolean, truth_of
 from gradlint.flow.values import NONE, Fill, How, Kind, Value, is_literal
 from gradlint.verdicts import Cause
 

@@ -22,7 +22,7 @@ from gradlint.flow.objects import (
 )
 from gradlint.flow.own_containers import seen_as_container
 from gradlint.flow.runs import runs_of
-from gradlint.flow.values import DType, How, Kind, Value, alternatives, is_literal
+from gradlint.flow.values import DType, How, Kind, Value, alternatives
 from gradlint.flow.weight_names import is_never_in_name
 from gradlint.flow.zero_cuts import cut_of_operator
 from gradlint.verdicts import Cause
@@ -269,14 +269,6 @@ def _unary_one(it: Interpreter, node: ast.UnaryOp, value: Value) -> Value:
     if kind is Kind.SYMBOLIC:
         ref = symbolic_operation(it, (value,))
     return it.operation(node, (value,), label="-", kind=kind, ref=ref, dtype=value.dtype)
-
-
-def boolean(it: Interpreter, node: ast.BoolOp) -> Value:
-    values = [it.evaluate(each) for each in node.values]
-    if isinstance(node.op, ast.Or):
-        kept = [value for value in values[:-1] if not is_literal(value, None)] + values[-1:]
-        return it.join(kept)
-    return it.join(values)
 
 
 def compare(it: Interpreter, node: ast.Compare) -> Value:

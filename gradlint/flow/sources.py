@@ -33,7 +33,9 @@ MOST_SEARCHED = 500
 MOST_CONTENTS = 20_000_000
 
 #: A module that does more than define names when it is imported: it puts what it defines into something of others.
-_REGISTERS = re.compile(r"^(?:@[\w.]*(?:regist|add)|@(?-i:[A-Z_\d]+)\b|[\w.]*regist\w*\(|[A-Za-z_][\w.]*\[[^\]\n]+\] = )", re.M | re.I)
+_REGISTERS = re.compile(
+    r"^(?:@[\w.]*(?:regist|add)|@(?-i:[A-Z_\d]+)\b|[\w.]*regist\w*\(|[A-Za-z_][\w.]*\[[^\]\n]+\] = )", re.M | re.I
+)
 
 
 #: The bases of a class; the names of classes.

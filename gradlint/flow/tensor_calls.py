@@ -162,6 +162,9 @@ def is_number(value: Value) -> bool:
 def plain_method(it: Interpreter, receiver: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:
     """A method of a Python or NumPy object: of numbers it makes numbers, of others nothing is known."""
     given = arguments.every()
+    told = _told_text(receiver, name, given)
+    if told is not None:
+        return it.fresh(Kind.LITERAL, node, ref=told)
     owner = receiver.operands[0] if receiver.operands else receiver
     if receiver.kind is Kind.PLAIN and not (is_number(receiver) or is_number(owner)) and any(map(may_hold, given)):
         return it.opaque_call(node, (receiver, *given), f"`{name}` of an object that is not known", getter=True)
@@ -170,6 +173,30 @@ def plain_method(it: Interpreter, receiver: Value, name: str, arguments: Argumen
     made.given, made.callee = arguments, receiver
     describe_method(it, receiver, name, arguments, made)
     return made
+
+
+#: Methods of strings that make strings or answer yes or no.
+_OF_TEXTS = frozenset(
+    "capitalize endswith format islower isupper lower lstrip removeprefix removesuffix replace rstrip startswith strip "
+    "title upper".split()
+)
+_LONGEST_TEXT = 1000
+
+
+def _told_text(receiver: Value, name: str, given: list[Value]) -> str | bool | None:
+    """What a method of a string that is written out gives, where its arguments are written out as well."""
+    values = [receiver, *given]
+    if name not in _OF_TEXTS or not isinstance(receiver.ref, str):
+        return None
+    if not all(each.kind is Kind.LITERAL and each.how is How.FRESH for each in values):
+        return None
+    if not all(isinstance(each.ref, str | int) and len(str(each.ref)) < _LONGEST_TEXT for each in values):
+        return None
+    try:
+        told: str | bool = getattr(receiver.ref, name)(*(each.ref for each in given))
+    except (TypeError, ValueError, LookupError):
+        return None
+    return told if len(str(told)) < _LONGEST_TEXT else None
 
 
 def leave_tensorflow(label: str) -> Handler:

@@ -34,15 +34,40 @@ def truth_of(it: Interpreter, node: ast.expr) -> bool | None:
     value = it.evaluate(node)
     if isinstance(node, ast.Name) and _is_module_flag(it, node.id):
         return None
-    if value.kind is Kind.LITERAL and value.how is How.FRESH:
-        return bool(value.ref)
-    if _is_always_true(it, value):
-        return True
+    known = _truth_of_value(it, value)
+    if known is not None:
+        return known
     if isinstance(node, ast.Call) and is_isinstance(it, node):
         return _isinstance(it, node)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "hasattr":
         return _hasattr(it, node)
     return None
+
+
+def boolean(it: Interpreter, node: ast.BoolOp) -> Value:
+    """`a or b`, `a and b`: the first operand that decides it, or any that may."""
+    deciding = isinstance(node.op, ast.Or)
+    kept: list[Value] = []
+    for each in node.values:
+        value = it.evaluate(each)
+        is_flag = isinstance(each, ast.Name) and _is_module_flag(it, each.id)
+        truth = None if is_flag else _truth_of_value(it, value)
+        if truth is deciding or each is node.values[-1]:
+            kept.append(value)
+            break
+        if truth is None and not (deciding and is_literal(value, None)):
+            kept.append(value)
+    return it.join(kept)
+
+
+def _truth_of_value(it: Interpreter, value: Value) -> bool | None:
+    if value.kind is Kind.LITERAL and value.how is How.FRESH:
+        return bool(value.ref)
+    return True if _is_always_true(it, value) else None
+
+
+#: Libraries' objects that Python always takes for true.
+_WITHOUT_LENGTH = ("tf.distribute.", "keras.optimizers.", "keras.losses.", "keras.metrics.")
 
 
 def _is_always_true(it: Interpreter, value: Value) -> bool:
@@ -58,6 +83,8 @@ def _is_always_true(it: Interpreter, value: Value) -> bool:
             cls: Class = value.ref.cls
             has_own = any(class_attribute(it, cls, name) is not None for name in ("__len__", "__bool__"))
             return not (cls.open_base or cls.families or has_own)
+        case Kind.LIBRARY:
+            return value.ref.symbol.startswith(_WITHOUT_LENGTH)
     return False
 
 

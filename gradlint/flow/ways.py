@@ -19,6 +19,8 @@ ASSEMBLING = frozenset(
 )  # fmt: skip
 _PRODUCTS = frozenset({"matmul", "matvec", "tensordot", "einsum", "dot", "sparse_dense_matmul"})
 REDUCTIONS = frozenset({"mean", "sum", "add_n", "l2_loss", "global_norm"})
+_MEANS = frozenset({"reduce_mean", "reduce_sum", "mean", "sum", "compute_average_loss", "identity"})
+_CROSS_ENTROPIES = ("cross_entropy_with_logits", "crossentropy")
 SUMS = frozenset({"+", "sum", "tf.add", "tf.math.add", "tf.add_n", "tf.math.add_n", "keras.ops.add"})
 
 
@@ -136,7 +138,19 @@ def is_slice(value: Value) -> bool:
 
 def is_reduction(value: Value) -> bool:
     name = value.label.rpartition(".")[2]
-    return name.startswith("reduce_") or name in REDUCTIONS or "losses." in value.label
+    return (
+        name.startswith("reduce_") or name in REDUCTIONS or "losses." in value.label or name.endswith(_CROSS_ENTROPIES)
+    )
+
+
+def _behind_scale(value: Value) -> Value:
+    """What is left of a loss without the numbers that it is multiplied with and the mean that is taken of it."""
+    while value.how is How.OPERATION and (value.label in ("*", "/") or value.label.rpartition(".")[2] in _MEANS):
+        inner = [each for each in value.inputs if each.kind not in (Kind.LITERAL, Kind.PLAIN)]
+        if len(inner) != 1 or is_reduction(inner[0]):
+            return inner[0] if len(inner) == 1 else value
+        value = inner[0]
+    return value
 
 
 def moment_of(value: Value, tape: Tape) -> Moment:
@@ -199,6 +213,12 @@ def says_not_trainable(node: ast.AST) -> bool:
 
 
 def summands(target: Value) -> list[Value]:
+    """The terms of a sum; of a mean over examples: the terms of each one's loss."""
+    inner = _behind_scale(target)
+    if inner is not target and inner.label in SUMS:
+        terms = summands(inner)
+        if all(is_reduction(_behind_scale(term)) for term in terms):
+            return terms
     found: list[Value] = []
     stack = [target]
     while stack and len(found) < 32:
