@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from gradlint.flow.arguments import Arguments, symbol_of
 from gradlint.flow.container_methods import container_method
@@ -22,6 +23,13 @@ from gradlint.flow.objects import (
 from gradlint.flow.own_containers import contents_of, give_contents
 from gradlint.flow.scopes import Frame
 from gradlint.flow.values import Kind, Value
+
+#: Decorators that make an `__init__` of the annotated names, with options or without.
+_GENERATING_INIT = frozenset(
+    {"dataclasses.dataclass", "flax.struct.dataclass", "chex.dataclass", "pydantic.dataclasses.dataclass", "attr.s",
+     "attr.attrs", "attr.define", "attr.frozen", "attr.mutable", "attr.dataclass", "attrs.define", "attrs.frozen",
+     "attrs.mutable"}
+)  # fmt: skip
 
 
 def define_class(it: Interpreter, node: ast.ClassDef) -> Value:
@@ -61,9 +69,10 @@ def define_class(it: Interpreter, node: ast.ClassDef) -> Value:
         if isinstance(decorated.ref, Function | BoundMethod):
             returned = it.call(decorated, Arguments((value,)), decorator)
             value = returned if returned.kind is Kind.CLASS else value
-        if symbol_of(decorated) in ("dataclasses.dataclass", "flax.struct.dataclass", "attr.s", "attrs.define"):
+        with_options = it.evaluate(decorator.func) if isinstance(decorator, ast.Call) else decorated
+        if symbol_of(with_options) in _GENERATING_INIT:
             made.is_dataclass = True
-    if any(family.endswith("NamedTuple") for family in made.families):
+    if any(family.endswith("NamedTuple") or family == "pydantic.BaseModel" for family in made.families):
         made.is_dataclass = True
     made.is_dataclass = made.is_dataclass or any(base.is_dataclass for base in bases)
     for each in it.functions[first:]:
@@ -117,14 +126,18 @@ def _fill_dataclass(it: Interpreter, value: Value, arguments: Arguments, node: a
     fields: list[tuple[str, ast.AnnAssign]] = []
     for each in reversed(cls.lineage()):
         for statement in each.node.body:
-            if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+            if (
+                isinstance(statement, ast.AnnAssign)
+                and isinstance(statement.target, ast.Name)
+                and not _NO_FIELD.search(ast.unparse(statement.annotation))
+            ):
                 fields = [field for field in fields if field[0] != statement.target.id]
                 fields.append((statement.target.id, statement))
-    for position, (name, statement) in enumerate(fields):
-        if position < len(arguments.positional):
-            given: Value | None = arguments.positional[position]
-        else:
-            given = arguments.keywords.get(name)
+    positional = iter(arguments.positional)
+    for name, statement in fields:
+        given: Value | None = None
+        if _is_given(statement):
+            given = next(positional, None) or arguments.keywords.get(name)
         if given is None and (arguments.more is not None or arguments.more_keywords is not None):
             given = it.parameter(name, statement)
             default = class_attribute(it, cls, name)
@@ -137,6 +150,18 @@ def _fill_dataclass(it: Interpreter, value: Value, arguments: Arguments, node: a
     post = class_attribute(it, cls, "__post_init__")
     if post is not None:
         it.call(bind_method(it, post, value, node), Arguments(()), node)
+
+
+#: Annotations of names that are no fields.
+_NO_FIELD = re.compile(r"^[\"']?(?:typing\.|dataclasses\.)?(?:ClassVar\b|KW_ONLY\b)")
+
+
+def _is_given(statement: ast.AnnAssign) -> bool:
+    """Whether the generated `__init__` takes the field: not `x: T = field(init=False)`."""
+    keywords = statement.value.keywords if isinstance(statement.value, ast.Call) else []
+    return not any(
+        each.arg == "init" and isinstance(each.value, ast.Constant) and each.value.value is False for each in keywords
+    )
 
 
 def _field_default(it: Interpreter, default: Value, statement: ast.AnnAssign) -> Value:

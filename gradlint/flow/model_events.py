@@ -79,10 +79,11 @@ class VariableUntracked(Seen):
 
 @dataclass(frozen=True, slots=True)
 class LayerUntracked(Seen):
-    """A model of Keras holds a layer where Keras does not look for it."""
+    """A model of Keras, or a tf.Module, holds a layer where it does not look for layers."""
 
     layer: str
     holder: str  # "a plain object", "a deque", "a local list that Keras copied"
+    model: str = "Keras"  # or "tf.Module"
     done: ClassVar[str] = "kept here"
 
 

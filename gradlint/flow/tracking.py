@@ -27,9 +27,15 @@ _FIXED = re.compile(r"anchor|mask|mean|std|var$|count|step|total|state|hidden|bu
 
 def note_kept(it: Interpreter, owner: Value, name: str, value: Value, node: ast.AST) -> None:
     """`self.name = value` on a layer or model of this file."""
-    if it.expected or not it.keras_3 or owner.kind is not Kind.INSTANCE or not is_keras_family(owner.ref.cls):
+    if it.expected or owner.kind is not Kind.INSTANCE:
         return
     written = ast.unparse(node) if isinstance(node, ast.Attribute) else f"self.{name}"
+    if not is_keras_family(owner.ref.cls):
+        if is_module_family(owner.ref.cls):
+            _note_kept_in_module(it, owner, written, value, node)
+        return
+    if not it.keras_3:
+        return
     listed = list(it.items(value).elements) if value.kind is Kind.CONTAINER else [value]
     held = [way for each in listed for way in alternatives(each, 8) or ()]
     plain = [each for each in held if _is_untracked_variable(it, each) and not _FIXED.search(name)]
@@ -122,6 +128,41 @@ def _note_hidden(it: Interpreter, owner: Value, written: str, kept: Value, holde
             LayerUntracked, node, written, holder, certain=False,
             holds=lambda: not any(is_seen(it, each) for each in hidden),
         )  # fmt: skip
+
+
+def _note_kept_in_module(it: Interpreter, owner: Value, written: str, value: Value, node: ast.AST) -> None:
+    """`self.name = value` on a tf.Module: it looks into modules, lists, tuples and dicts, not into other objects."""
+    for kept in it.items(value).elements if value.kind is Kind.CONTAINER else [value]:
+        cls = kept.ref.cls if kept.kind is Kind.INSTANCE else None
+        if not isinstance(cls, Class) or kept.ref.open_self or cls.families or cls.open_base:
+            continue
+        if any("attr" in ast.unparse(each) for each in cls.node.decorator_list):
+            continue  # `tf.nest` knows what is inside
+        hidden = _variables_behind(it, kept)
+        if hidden:
+            it.note(
+                LayerUntracked, node, written, f"a plain object of `{cls.name}`", "tf.Module", certain=False,
+                holds=partial(_is_left_by_module, it, owner.ref.id, hidden),
+            )  # fmt: skip
+
+
+def _variables_behind(it: Interpreter, kept: Value) -> frozenset[int]:
+    """The trainable tf.Variables that an object of no library holds, and the modules in it that hold them."""
+    members = members_of(it, kept)[0]
+    held = [each for each in map(it.objects.get, members) if isinstance(each, Variable)]
+    if not any(not each.keras and not each.integer and each.trainable is True and each.exact for each in held):
+        return frozenset()
+    return members - {kept.ref.id}
+
+
+def _is_left_by_module(it: Interpreter, module: int, hidden: frozenset[int]) -> bool:
+    """Whether gradients are asked for the variables of the module, and for none of the hidden ones by themselves."""
+    if any(each in it.assigned for each in hidden):
+        return False
+    sources = [source.value for asked in it.asked for source in asked.sources if not source.within]
+    owners = [each.ref.owner if each.kind is Kind.VARIABLES else each.ref for each in sources]
+    named = {each.id for each in owners if isinstance(each, HeapObject)}
+    return module in named and not named & hidden
 
 
 def _has_weights(it: Interpreter, member: int) -> bool:

@@ -84,7 +84,7 @@ def _is_always_true(it: Interpreter, value: Value) -> bool:
             has_own = any(class_attribute(it, cls, name) is not None for name in ("__len__", "__bool__"))
             return not (cls.open_base or cls.families or has_own)
         case Kind.LIBRARY:
-            return value.ref.symbol.startswith(_WITHOUT_LENGTH)
+            return str(value.ref.symbol).startswith(_WITHOUT_LENGTH)
     return False
 
 

@@ -43,9 +43,10 @@ from gradlint.verdicts import Verdict
 
 @rule("GL608", "layer-untracked", Severity.WARNING, since="0.1.0")
 def layer_untracked(seen: LayerUntracked) -> Finding:
+    parts = "layers" if seen.model == "Keras" else "variables"
     return Finding(
         seen.place,
-        f"`{seen.layer}` is never trained: it is kept in {seen.holder}, where Keras does not look for layers",
+        f"`{seen.layer}` is never trained: it is kept in {seen.holder}, where {seen.model} does not look for {parts}",
         instead="set it on `self`, alone or in a list or dict",
         trace=seen.trace,
         verdict=Verdict.NEVER_UPDATED,
