@@ -5,14 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from gradlint.flow.enumerations import Member
 from gradlint.flow.interpreter import RECORDING, Interpreter, expecting_errors
 from gradlint.flow.names import bind_name
-from gradlint.flow.sequences import get_item, unpack
 from gradlint.flow.store import Delta, Key
 from gradlint.flow.timing import Timing, timing_of
 from gradlint.flow.truth import asks_version, is_for_type_checkers, narrowings, truth_of
-from gradlint.flow.values import How, Kind, Value
+from gradlint.flow.values import Value
 
 
 def run_arms(it: Interpreter, arms: Sequence[Callable[[], None]]) -> None:
@@ -78,82 +76,6 @@ def _timed(it: Interpreter, arm: Callable[[], None], timed: bool) -> Callable[[]
             it.timed_keys |= it.store.changed_since(it.store.level - 1).keys()
 
     return run
-
-
-def _told_case(it: Interpreter, subject: Value, cases: Sequence[ast.match_case]) -> ast.match_case | None:
-    """The case that a constant surely takes."""
-    if subject.kind is not Kind.LITERAL or subject.how is not How.FRESH:
-        return None
-    if not isinstance(subject.ref, str | int | Member):
-        return None
-    for case in cases:
-        patterns = case.pattern.patterns if isinstance(case.pattern, ast.MatchOr) else [case.pattern]
-        if case.guard is not None:
-            return None
-        for pattern in patterns:
-            if isinstance(pattern, ast.MatchAs) and pattern.pattern is None and pattern.name is None:
-                return case
-            if not isinstance(pattern, ast.MatchValue):
-                return None
-            value = it.evaluate(pattern.value)
-            if value.kind is not Kind.LITERAL or isinstance(value.ref, Member) != isinstance(subject.ref, Member):
-                return None
-            if value.ref == subject.ref:
-                return case
-    return None
-
-
-def run_match(it: Interpreter, node: ast.Match) -> None:
-    subject = it.evaluate(node.subject)
-    told = _told_case(it, subject, node.cases)
-    if told is not None:
-        it.run_body(told.body)
-        return
-
-    def arm(case: ast.match_case) -> Callable[[], None]:
-        def run() -> None:
-            _bind_pattern(it, case.pattern, subject)
-            if case.guard is not None:
-                it.evaluate(case.guard)
-            it.run_body(case.body)
-
-        return run
-
-    last = node.cases[-1]
-    exhaustive = isinstance(last.pattern, ast.MatchAs) and last.pattern.pattern is None and last.guard is None
-    arms = [arm(case) for case in node.cases]
-    run_arms(it, arms if exhaustive else [*arms, lambda: None])
-
-
-def _bind_pattern(it: Interpreter, pattern: ast.pattern, subject: Value) -> None:
-    match pattern:
-        case ast.MatchAs(pattern=inner, name=name):
-            if inner is not None:
-                _bind_pattern(it, inner, subject)
-            if name is not None:
-                bind_name(it, name, subject)
-        case ast.MatchStar(name=name):
-            if name is not None:
-                bind_name(it, name, it.part(subject, pattern, item=True))
-        case ast.MatchSequence(patterns=patterns):
-            starred = any(isinstance(each, ast.MatchStar) for each in patterns)
-            parts = None if starred else unpack(it, subject, len(patterns), pattern)
-            for i, each in enumerate(patterns):
-                _bind_pattern(it, each, parts[i] if parts else it.part(subject, pattern, item=True))
-        case ast.MatchMapping(patterns=patterns, rest=rest, keys=keys):
-            for key, each in zip(keys, patterns, strict=False):
-                key_value = it.evaluate(key)
-                _bind_pattern(it, each, get_item(it, subject, key_value, pattern))
-            if rest is not None:
-                bind_name(it, rest, it.part(subject, pattern))
-        case ast.MatchClass(patterns=patterns, kwd_attrs=names, kwd_patterns=keyword_patterns):
-            for each in patterns:
-                _bind_pattern(it, each, it.part(subject, pattern))
-            for name_, each in zip(names, keyword_patterns, strict=False):
-                _bind_pattern(it, each, it.get_attribute(subject, name_, pattern))
-        case ast.MatchOr(patterns=patterns):
-            for each in patterns:
-                _bind_pattern(it, each, subject)
 
 
 #: A `try` of at most so many statements is there to show the error, not to guard a training run.

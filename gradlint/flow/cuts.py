@@ -22,7 +22,9 @@ OF_PARTS = frozenset(
 #: The same, but only where trained layers follow: otherwise it is how a target network or a teacher is meant to be.
 OF_PARTS_UPSTREAM = frozenset({Cause.LEFT_TENSORFLOW, Cause.STATE})
 #: Causes that make a whole summand of a loss a mere number by mistake. `stop_gradient` says that it is meant.
-OF_TERMS = frozenset({Cause.LEFT_TENSORFLOW, Cause.NON_DIFFERENTIABLE, Cause.INTEGER, Cause.DISCRETE_SAMPLE})
+OF_TERMS = frozenset(
+    {Cause.LEFT_TENSORFLOW, Cause.NON_DIFFERENTIABLE, Cause.SATURATED, Cause.INTEGER, Cause.DISCRETE_SAMPLE}
+)
 
 
 def raised(value: Value, cause: Cause, asked: Asked) -> str:

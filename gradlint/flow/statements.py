@@ -9,7 +9,7 @@ from typing import Any
 
 from gradlint.flow.arguments import name_called
 from gradlint.flow.assignments import assign, it_none, run_annotated, run_assign, run_augmented, run_delete
-from gradlint.flow.branches import run_if, run_match, run_suppressed, run_try
+from gradlint.flow.branches import run_if, run_suppressed, run_try
 from gradlint.flow.classes import define_class
 from gradlint.flow.contexts import enter_context
 from gradlint.flow.definitions import run_def, run_import, run_import_from
@@ -17,6 +17,7 @@ from gradlint.flow.dropped import note_dropped
 from gradlint.flow.expressions import arguments_of
 from gradlint.flow.interpreter import Interpreter, expecting_errors
 from gradlint.flow.loops import run_break, run_continue, run_for, run_while
+from gradlint.flow.matching import run_match
 from gradlint.flow.names import bind_name
 from gradlint.flow.slices import note_call_on_copy
 from gradlint.flow.unused_changes import note_dropped_change

@@ -163,7 +163,7 @@ class Terms:
             return None
         if moment_of(way[at].value, self.asked.tapes[-1][0]) is not Moment.UNDER:
             return None  # last step's number: a schedule, a baseline
-        if cause is Cause.NON_DIFFERENTIABLE and not any(_reduces(step.value) for step in way[at:]):
+        if cause in (Cause.NON_DIFFERENTIABLE, Cause.SATURATED) and not any(_reduces(step.value) for step in way[at:]):
             return None  # `x - tf.round(x)`, `mask * a + (1 - mask) * b`: constant nearly everywhere, and meant so
         if self._holds_summand(way, term):
             return None

@@ -41,6 +41,8 @@ def truth_of(it: Interpreter, node: ast.expr) -> bool | None:
         return _isinstance(it, node)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "hasattr":
         return _hasattr(it, node)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "callable":
+        return _callable(it, node)
     return None
 
 
@@ -92,6 +94,15 @@ def _hasattr(it: Interpreter, node: ast.Call) -> bool | None:
     if len(node.args) != 2 or not isinstance(node.args[1], ast.Constant) or not isinstance(node.args[1].value, str):
         return None
     return has_attribute(it, it.evaluate(node.args[0]), node.args[1].value)
+
+
+def _callable(it: Interpreter, node: ast.Call) -> bool | None:
+    value = it.evaluate(node.args[0]) if len(node.args) == 1 else None
+    if value is None or value.how is How.JOIN:
+        return None
+    if value.kind in (Kind.FUNCTION, Kind.CLASS, Kind.LAYER):
+        return True
+    return False if value.kind in (Kind.LITERAL, Kind.CONTAINER) else None
 
 
 def _is_module_flag(it: Interpreter, name: str) -> bool:

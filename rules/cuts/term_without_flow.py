@@ -41,6 +41,7 @@ from gradlint.verdicts import Cause
 _WHY = {
     Cause.LEFT_TENSORFLOW: "leaves TensorFlow",
     Cause.NON_DIFFERENTIABLE: "has no gradient",
+    Cause.SATURATED: "has a gradient of zero everywhere",
     Cause.INTEGER: "makes integers",
     Cause.DISCRETE_SAMPLE: "is a discrete sample",
     Cause.STATE: "is a new variable, without history",
