@@ -59,20 +59,7 @@ def container_method(it: Interpreter, receiver: Value, name: str, arguments: Arg
             it.set_items(receiver, Items())
             return it.plain(node)
         case "pop" | "popleft" | "get" | "setdefault":
-            found = get_item(it, receiver, first, node) if first is not None else element_of(it, receiver, node)
-            if name == "setdefault" and len(arguments.positional) > 1 and first is not None:
-                if not (items.keys and first.kind is Kind.LITERAL and first.ref in items.keys):
-                    found = it.join([found, arguments.positional[1]]) if items.elements else arguments.positional[1]
-                    set_item(it, receiver, first, found, node)
-                return found
-            if name in ("pop", "popleft"):
-                _take_out(it, receiver, items, name, first)
-            if name == "get" and len(arguments.positional) > 1:
-                known = items.keys is not None and first is not None and first.kind is Kind.LITERAL
-                if known and items.keys is not None and first is not None:
-                    return found if first.ref in items.keys else arguments.positional[1]
-                return it.join([found, arguments.positional[1]])
-            return found
+            return _looked_up(it, receiver, name, arguments, node)
         case "items":
             if items.exact and items.keys is not None:
                 pairs = zip(items.keys, items.elements, strict=True)
@@ -108,6 +95,29 @@ def _update(it: Interpreter, receiver: Value, items: Items, arguments: Arguments
         it.set_items(receiver, Items((*items.elements, first), None, exact=False))
     for key, value in arguments.keywords.items():
         set_item(it, receiver, it.fresh(Kind.LITERAL, node, ref=key), value, node)
+
+
+def _looked_up(it: Interpreter, receiver: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    """`d.pop(key)`, `d.get(key, default)`, `d.setdefault(key, default)`, `values.pop()`."""
+    items = it.items(receiver)
+    first = arguments.positional[0] if arguments.positional else None
+    if first is None and items.exact and items.keys is None and items.elements:
+        found = items.elements[0 if name == "popleft" else -1]
+    else:
+        found = get_item(it, receiver, first, node) if first is not None else element_of(it, receiver, node)
+    if name == "setdefault" and len(arguments.positional) > 1 and first is not None:
+        if not (items.keys and first.kind is Kind.LITERAL and first.ref in items.keys):
+            found = it.join([found, arguments.positional[1]]) if items.elements else arguments.positional[1]
+            set_item(it, receiver, first, found, node)
+        return found
+    if name in ("pop", "popleft"):
+        _take_out(it, receiver, items, name, first)
+    if name == "get" and len(arguments.positional) > 1:
+        known = items.keys is not None and first is not None and first.kind is Kind.LITERAL
+        if known and items.keys is not None and first is not None:
+            return found if first.ref in items.keys else arguments.positional[1]
+        return it.join([found, arguments.positional[1]])
+    return found
 
 
 def _take_out(it: Interpreter, receiver: Value, items: Items, name: str, first: Value | None) -> None:

@@ -11,7 +11,7 @@ from gradlint.flow.enumerations import Member
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.names import bind_name
 from gradlint.flow.sequences import get_item, known_elements, unpack
-from gradlint.flow.truth import truth_of
+from gradlint.flow.truth import is_function_of_library, truth_of
 from gradlint.flow.values import How, Kind, Value
 
 #: Kinds of values of which the class is known.
@@ -62,7 +62,7 @@ def _matches(it: Interpreter, pattern: ast.pattern, subject: Value) -> bool | No
         case ast.MatchOr(patterns=patterns):
             found = [_matches(it, each, subject) for each in patterns]
             return True if True in found else None if None in found else False
-    if subject.how is How.JOIN or subject.kind not in _KNOWN:
+    if subject.how is How.JOIN or not (subject.kind in _KNOWN or is_function_of_library(subject)):
         return None
     match pattern:
         case ast.MatchValue(value=node):

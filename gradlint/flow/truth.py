@@ -72,6 +72,11 @@ def _truth_of_value(it: Interpreter, value: Value) -> bool | None:
 _WITHOUT_LENGTH = ("tf.distribute.", "keras.optimizers.", "keras.losses.", "keras.metrics.")
 
 
+def is_function_of_library(value: Value) -> bool:
+    """Whether this is a function of a library, and no constant of it."""
+    return value.kind is Kind.SYMBOL and effect_of(value.ref) is not None
+
+
 def _is_always_true(it: Interpreter, value: Value) -> bool:
     """Whether Python takes this object for true: a function, a class, a layer, anything without a length of its own."""
     if value.how is How.JOIN:
@@ -80,7 +85,7 @@ def _is_always_true(it: Interpreter, value: Value) -> bool:
         case Kind.FUNCTION | Kind.CLASS | Kind.LAYER:
             return True
         case Kind.SYMBOL:
-            return effect_of(value.ref) is not None
+            return is_function_of_library(value)
         case Kind.INSTANCE:
             cls: Class = value.ref.cls
             has_own = any(class_attribute(it, cls, name) is not None for name in ("__len__", "__bool__"))
@@ -100,7 +105,7 @@ def _callable(it: Interpreter, node: ast.Call) -> bool | None:
     value = it.evaluate(node.args[0]) if len(node.args) == 1 else None
     if value is None or value.how is How.JOIN:
         return None
-    if value.kind in (Kind.FUNCTION, Kind.CLASS, Kind.LAYER):
+    if value.kind in (Kind.FUNCTION, Kind.CLASS, Kind.LAYER) or is_function_of_library(value):
         return True
     return False if value.kind in (Kind.LITERAL, Kind.CONTAINER) else None
 

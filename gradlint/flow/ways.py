@@ -19,6 +19,7 @@ ASSEMBLING = frozenset(
 )  # fmt: skip
 _PRODUCTS = frozenset({"matmul", "matvec", "tensordot", "einsum", "dot", "sparse_dense_matmul"})
 REDUCTIONS = frozenset({"mean", "sum", "add_n", "l2_loss", "global_norm"})
+_FACTORS = frozenset({"*", "/"})
 _MEANS = frozenset({"reduce_mean", "reduce_sum", "mean", "sum", "compute_average_loss", "identity"})
 _CROSS_ENTROPIES = ("cross_entropy_with_logits", "crossentropy")
 SUMS = frozenset({"+", "sum", "tf.add", "tf.math.add", "tf.add_n", "tf.math.add_n", "keras.ops.add"})
@@ -143,12 +144,12 @@ def is_reduction(value: Value) -> bool:
     )
 
 
-def _behind_scale(value: Value) -> Value:
-    """What is left of a loss without the numbers that it is multiplied with and the mean that is taken of it."""
-    while value.how is How.OPERATION and (value.label in ("*", "/") or value.label.rpartition(".")[2] in _MEANS):
+def _behind_scale(value: Value, scales: frozenset[str]) -> Value:
+    """What is left of a value without the numbers that it is multiplied with, and means, where those are scales."""
+    while value.how is How.OPERATION and value.label.rpartition(".")[2] in scales:
         inner = [each for each in value.inputs if each.kind not in (Kind.LITERAL, Kind.PLAIN)]
-        if len(inner) != 1 or is_reduction(inner[0]):
-            return inner[0] if len(inner) == 1 else value
+        if len(inner) != 1:
+            break
         value = inner[0]
     return value
 
@@ -214,10 +215,10 @@ def says_not_trainable(node: ast.AST) -> bool:
 
 def summands(target: Value) -> list[Value]:
     """The terms of a sum; of a mean over examples: the terms of each one's loss."""
-    inner = _behind_scale(target)
+    inner = _behind_scale(target, _FACTORS | _MEANS)
     if inner is not target and inner.label in SUMS:
         terms = summands(inner)
-        if all(is_reduction(_behind_scale(term)) for term in terms):
+        if all(is_reduction(_behind_scale(term, _FACTORS)) for term in terms):
             return terms
     found: list[Value] = []
     stack = [target]

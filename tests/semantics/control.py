@@ -306,3 +306,55 @@ with contextlib.suppress(ValueError):
 with tf.GradientTape() as tape:
     loss = scale * w
 tape.gradient(loss, w)
+
+# %% `or` and `and` give the operand that decides
+def step(given=None):
+    function = given and tf.floor or tf.exp
+    with tf.GradientTape() as tape:
+        loss = function(w)  # cut: non-differentiable
+    tape.gradient(loss, w)
+
+
+step()
+step(given="floor")
+
+# %% match: classes, sequences, mappings and guards
+def named(what):
+    match what:
+        case str(name) if name.startswith("r"):
+            return tf.round
+        case str():
+            return tf.exp
+        case function if callable(function):
+            return function
+        case {"kind": "floor", "scale": 1.0}:
+            return tf.floor
+        case [one, _]:
+            return one
+        case None:
+            return tf.sin
+        case _:
+            raise TypeError(what)
+
+
+def step(what):
+    with tf.GradientTape() as tape:
+        loss = named(what)(w)  # cut: non-differentiable
+    tape.gradient(loss, w)
+
+
+step("exp")
+step(tf.cos)
+step((tf.tanh, 1))
+step(None)
+step("round")
+step({"kind": "floor", "scale": 1.0})
+
+# %% names that are put together from words
+table = {"my_loss": tf.round, "OTHER": tf.exp}
+with tf.GradientTape() as tape:
+    loss = table["My".lower() + "_loss"](w) + table["{}_loss".format("my")](w)  # cut: non-differentiable
+tape.gradient(loss, w)
+with tf.GradientTape() as tape:
+    loss = table[" other ".strip().upper()](w)
+tape.gradient(loss, w)

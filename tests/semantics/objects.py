@@ -300,3 +300,131 @@ steps = Steps([])
 with tf.GradientTape() as tape:
     loss = tf.round(w) * x if steps else w * x
 tape.gradient(loss, w)  # undecided: flows
+
+# %% a registry that is a dict, filled by decorators
+class Registry(dict):
+    def __call__(self, name=None):
+        def add(function):
+            self[name or function.__name__.lower()] = function
+            return function
+
+        return add
+
+    def make(self, spec):
+        spec = dict(spec)
+        return self[spec.pop("name")](**spec)
+
+
+losses = Registry()
+
+
+@losses("rounded")
+def rounded(rate):
+    return lambda v: rate * tf.round(v)  # cut: non-differentiable
+
+
+@losses()
+def Smooth(rate):
+    return lambda v: rate * tf.exp(v)
+
+
+with tf.GradientTape() as tape:
+    loss = losses.make({"name": "rounded", "rate": 2.0})(w)
+tape.gradient(loss, w)
+with tf.GradientTape() as tape:
+    loss = losses.make({"name": "smooth", "rate": 2.0})(w)
+tape.gradient(loss, w)
+
+# %% a configuration that is a dict, read by attributes
+class Config(dict):
+    __getattr__ = dict.__getitem__
+    __setattr__ = dict.__setitem__
+
+
+config = Config(activation=tf.floor)
+config.scale = w
+with tf.GradientTape() as tape:
+    loss = config.activation(config["scale"])  # cut: non-differentiable
+tape.gradient(loss, w)
+
+# %% a dict whose class writes through super
+class Checked(dict):
+    def __setitem__(self, key, value):
+        super().__setitem__(key.lower(), value)
+
+    def __missing__(self, key):
+        raise KeyError(key)
+
+
+terms = Checked()
+terms["A"] = w * x  # cut: outside-tape
+with tf.GradientTape() as tape:
+    terms["B"] = w * x
+    loss = terms["b"]
+tape.gradient(loss, w)
+with tf.GradientTape() as tape:
+    loss = terms["a"]
+tape.gradient(loss, w)
+
+# %% a list that is a class
+class Terms(list):
+    def total(self):
+        return tf.add_n(self)
+
+
+with tf.GradientTape() as tape:
+    terms = Terms()
+    terms.append(w * x)
+    loss = terms.total() + terms[0]
+tape.gradient(loss, w)
+
+# %% popped from a dict and from a list: what is left is known
+table = {"first": tf.round, "second": tf.exp}
+order = ["second", "first"]
+with tf.GradientTape() as tape:
+    loss = table.pop(order.pop())(w)  # cut: non-differentiable
+tape.gradient(loss, w)
+with tf.GradientTape() as tape:
+    loss = table.pop(order.pop(0))(w)
+tape.gradient(loss, w)
+
+# %% a dataclass whose decorator has options
+from dataclasses import KW_ONLY, dataclass, field
+from typing import ClassVar
+
+
+@dataclass(frozen=True)
+class Options:
+    kind: ClassVar[str] = "options"
+    scale: float = 2.0
+    made: list = field(init=False, default_factory=list)
+    loss: object = tf.round
+    _: KW_ONLY
+    activation: object = tf.floor
+
+
+given = Options(1.0, tf.square)
+with tf.GradientTape() as tape:
+    loss = given.loss(w * given.scale)
+tape.gradient(loss, w)
+with tf.GradientTape() as tape:
+    loss = given.activation(w * given.scale)  # cut: non-differentiable
+tape.gradient(loss, w)
+
+# %% a tf.Module looks into lists and dicts, not into other objects
+class Plain:
+    def __init__(self):
+        self.v = tf.Variable(3.0)
+
+
+class Net(tf.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = tf.Variable(2.0)
+        self.plain = Plain()
+
+
+net = Net()
+with tf.GradientTape() as tape:
+    loss = net.scale * net.plain.v
+tape.gradient(loss, net.trainable_variables)
