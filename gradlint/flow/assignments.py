@@ -27,6 +27,7 @@ from gradlint.flow.sequences import (
 )
 from gradlint.flow.slices import note_copy
 from gradlint.flow.unused_changes import note_change
+from gradlint.flow.unused_gradients import note_unused
 from gradlint.flow.unused_layers import note_output_bound
 from gradlint.flow.values import ANY_TAPE, How, Kind, Value
 
@@ -80,6 +81,7 @@ def run_assign(it: Interpreter, node: ast.Assign) -> None:
         if isinstance(target, ast.Name) and value.callee is not None and len(node.targets) == 1:
             note_output_bound(it, target.id, value, node)
         note_change(it, target, value, node)
+        note_unused(it, target, value, node)
         note_accumulation(it, target, value, node)
         _note_rebinding(it, target, value, node)
         assign(it, target, value)

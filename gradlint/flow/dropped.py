@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 
 from gradlint.flow.arguments import name_called
-from gradlint.flow.descent import gradient_of
+from gradlint.flow.descent import gradient_of, is_same_source
 from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.members import members_of
 from gradlint.flow.update_events import ResultDropped
-from gradlint.flow.values import Kind, Value
+from gradlint.flow.values import How, Kind, Value
 from gradlint.knowledge.effects import effect_of
 from gradlint.knowledge.pure_functions import ARITHMETIC, CHANGING, SHAPING
 
@@ -35,11 +36,52 @@ def note_dropped(it: Interpreter, function: Value, result: Value, node: ast.Call
             return
         first = ast.unparse(node.args[0]) if node.args else ""
         it.note(ResultDropped, node, ast.unparse(node.func), first, False)
+    elif function.kind is Kind.FUNCTION:
+        _note_step(it, result, node)
     elif function.kind is Kind.METHOD and it.frame.graph:
         owner = function.ref.receiver
         if owner.kind is Kind.LIBRARY and owner.ref.symbol == "tf.TensorArray" and function.ref.name in _ARRAY_METHODS:
             assert isinstance(node.func, ast.Attribute)
             it.note(ResultDropped, node, ast.unparse(node.func), ast.unparse(node.func.value), True)
+
+
+def _note_step(it: Interpreter, result: Value, node: ast.Call) -> None:
+    """`descend(variables, gradients)`, where the function returns the moved values and writes them nowhere."""
+    returned = it.items(result).elements if result.kind is Kind.CONTAINER else (result,)
+    variables = [_moved_by(each) for each in returned]
+    moved = [each for each in variables if each is not None]
+    if not moved or len(moved) < len(variables) or not node.args:
+        return
+    it.note(
+        ResultDropped, node, ast.unparse(node.func), _shown(moved, node), False, True, certain=it.doubt == 0,
+        holds=lambda: not any(_is_written(it, each) for each in moved),
+    )  # fmt: skip
+
+
+def _moved_by(value: Value) -> Value | None:
+    """The variable that a value is, less a multiple of its gradient."""
+    if value.how is not How.OPERATION or value.label.rpartition(".")[2] not in _STEPS or len(value.operands) != 2:
+        return None
+    variable, step = value.operands
+    if variable.kind not in (Kind.VARIABLE, Kind.VARIABLES):
+        return None
+    source = gradient_of(step)
+    return variable if source is not None and is_same_source(source, variable) else None
+
+
+def _is_written(it: Interpreter, variable: Value) -> bool:
+    written = members_of(it, variable)[0]
+    return any(each in it.assigned or each in it.written_state for each in written)
+
+
+def _shown(moved: list[Value], node: ast.Call) -> str:
+    """The argument that is, or holds, the variables."""
+    names = [ast.unparse(each) for each in node.args]
+    labels = [each.label for each in moved]
+    return next((name for name in names if any(name.endswith(label) for label in labels if label)), names[0])
+
+
+_STEPS = frozenset({"-", "subtract"})
 
 
 def _changes_training(result: Value) -> bool:

@@ -398,7 +398,14 @@ class Gradients:
         """Summands of the target that give the sources nothing, although they depend on them."""
         if not asked.tapes:
             return
-        for starved in Terms(self.it, self.blame, asked, bits_of(asked)).starved(flowing, told):
+        terms = Terms(self.it, self.blame, asked, bits_of(asked))
+        target = self.places.code(asked.target_node) if asked.target_node is not None else "the loss"
+        for function, parameter in terms.ignoring() if flowing else ():
+            place = self.places.place(parameter)
+            trace = (Step("defined here", place), Step("gradient asked here", self.places.place(asked.node)))
+            ignored = (function.name, parameter.arg, False, target)
+            self.events.append(PredictionIgnored(place, parameter.arg, trace, False, *ignored))
+        for starved in terms.starved(flowing, told):
             first = starved[0]
             assert first.cut is not None
             self.events.append(
@@ -406,7 +413,7 @@ class Gradients:
                     first.cut,
                     tuple(self._source(each) for each in starved),
                     self.blame.tape_name(asked.tapes[-1][0]),
-                    self.places.code(asked.target_node) if asked.target_node is not None else "the loss",
+                    target,
                     self.places.place(asked.node),
                     first.trace,
                     first.because == DRAWN,

@@ -34,12 +34,12 @@ def judge_loss_function(it: Interpreter, loss: Value, alone: bool) -> None:
     name = _prediction_of(function)
     if name is None:
         return
-    reads = _reads(function.node, name)
+    reads = reads_of(function.node, name)
     if reads is None:
         return
-    parameter = _parameter(function, name)
+    parameter = parameter_of(function, name)
     target = _target_of(function)
-    if not reads and target is not None and _reads(function.node, target):  # else it is no loss, and none is meant
+    if not reads and target is not None and reads_of(function.node, target):  # else it is no loss, and none is meant
         it.note(PredictionIgnored, parameter or function.node, function.name, name, True, certain=it.doubt == 0)
 
 
@@ -55,8 +55,8 @@ def judge_open_losses(it: Interpreter) -> None:
         if method.ref.owner is not cls or _is_left_open(method.ref.node):
             continue
         name = _prediction_of(method.ref)
-        if name is not None and _reads(method.ref.node, name) == []:
-            at = _parameter(method.ref, name) or method.ref.node
+        if name is not None and reads_of(method.ref.node, name) == []:
+            at = parameter_of(method.ref, name) or method.ref.node
             it.note(PredictionIgnored, at, f"{cls.name}.call", name, False, certain=False, frame=it.module)
 
 
@@ -83,12 +83,13 @@ def _target_of(function: Function) -> str | None:
     return names[names.index(prediction) - 1] if prediction in names else None
 
 
-def _parameter(function: Function, name: str) -> ast.arg | None:
+def parameter_of(function: Function, name: str) -> ast.arg | None:
+    """The parameter of this name, where it is defined."""
     spec = function.node.args
     return next((each for each in (*spec.posonlyargs, *spec.args) if each.arg == name), None)
 
 
-def _reads(node: ast.AST, name: str) -> list[ast.Name] | None:
+def reads_of(node: ast.AST, name: str) -> list[ast.Name] | None:
     """Where a parameter is read; None where something may read it without naming it."""
     found = [each for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)]
     if any(each.id in ("locals", "vars", "eval", "exec") for each in found):

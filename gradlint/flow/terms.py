@@ -11,10 +11,20 @@ from gradlint.flow.blame import Blame, Outcome
 from gradlint.flow.cuts import OF_TERMS, feeds_trained_layers
 from gradlint.flow.events import Cut, Moment
 from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.loss_functions import parameter_of, reads_of
 from gradlint.flow.objects import Function, Variable
 from gradlint.flow.reach import Reach, WayStep, covers, reach, touches, way_between
-from gradlint.flow.values import TRUE, Kind, Value, is_literal
-from gradlint.flow.ways import first_cut, is_reduction, last_outside, making_of, moment_of, summands
+from gradlint.flow.values import TRUE, How, Kind, Value, is_literal
+from gradlint.flow.ways import (
+    FACTORS,
+    behind_scale,
+    first_cut,
+    is_reduction,
+    last_outside,
+    making_of,
+    moment_of,
+    summands,
+)
 from gradlint.verdicts import Cause, Verdict
 
 #: Of an outcome: why a term does not reach a source.
@@ -69,6 +79,33 @@ class Terms:
                 cut = [outcome for source in self.asked.sources if (outcome := self._cut(term, source)) is not None]
                 if cut and not any(outcome.source.text in told for outcome in cut):
                     yield cut
+
+    def ignoring(self) -> Iterator[tuple[Function, ast.arg]]:
+        """Functions that compute a summand of numbers alone, with the parameter that was given what is trained."""
+        targets = self.asked.targets
+        terms = summands(targets[0]) if len(targets) == 1 else []
+        for term in terms if len(terms) > 1 else ():
+            factor = behind_scale(term, FACTORS)
+            computed = [each for each in (factor, *factor.inputs) if each.how is How.OPERATION]
+            frame = next((each.frame for each in computed if each.frame is not self.asked.frame), None)
+            if frame is None or frame.function is None or frame.id == self.asked.frame.id:
+                continue
+            found = reach(self.it, [term], self.bits)
+            if any(touches(found, each) or covers(self.it, found, each, self.bits) for each in self.asked.sources):
+                continue
+            yield from self._ignored_by(frame.function, frame.id)
+
+    def _ignored_by(self, function: Function, frame: int) -> Iterator[tuple[Function, ast.arg]]:
+        """Parameters that are given what was predicted and are not read, where others are: else it is an empty hook."""
+        given = {name: self.it.store.get((frame, name)) for name in sorted(self.it.names_of(function.node).local)}
+        tensors = {name: each for name, each in given.items() if each is not None and each.kind is Kind.TENSOR}
+        reads = {name: reads_of(function.node, name) for name in tensors if parameter_of(function, name) is not None}
+        if None in reads.values() or not any(reads.values()):
+            return
+        for name, found in reads.items():
+            parameter, held = parameter_of(function, name), reach(self.it, [tensors[name]], self.bits)
+            if not found and parameter is not None and any(touches(held, each) for each in self.asked.sources):
+                yield function, parameter
 
     def _holds_copies_alone(self, found: Reach) -> bool:
         """Whether all that could be a source are variables made under the tape, which are trained on their own."""

@@ -22,7 +22,7 @@ def note_change(it: Interpreter, target: ast.expr, value: Value, statement: ast.
         return
     changed = [each for each in _elements(it, value) if gradient_of(each) is not None]
     change = next((found for each in changed if (found := _change_of(it, each))), "")
-    if not change or _is_read(it, name.id, statement) or _is_loop_name(it, name.id, statement):
+    if not change or is_read(it, name.id, statement) or _is_loop_name(it, name.id, statement):
         return
     _note(it, statement, name.id, change, changed)
 
@@ -92,7 +92,7 @@ def _is_loop_name(it: Interpreter, name: str, statement: ast.stmt) -> bool:
     return False
 
 
-def _is_read(it: Interpreter, name: str, statement: ast.stmt) -> bool:
+def is_read(it: Interpreter, name: str, statement: ast.stmt) -> bool:
     """Whether anything but the statement itself reads the name (a name of the module: anywhere in the file)."""
     frame = it.frame
     if name in frame.names.global_ or name in frame.names.nonlocal_:

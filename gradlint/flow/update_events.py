@@ -100,6 +100,7 @@ class ResultDropped(Seen):
     function: str
     first: str  # what is meant to change
     is_array: bool
+    is_step: bool = False  # of gradient descent, computed by a function of the project
     done: ClassVar[str] = "dropped here"
 
 
@@ -147,6 +148,15 @@ class ChangeUnused(Seen):
     name: str
     change: str  # masked, clipped or scaled
     done: ClassVar[str] = "the unchanged gradient applied here"
+
+
+@dataclass(frozen=True, slots=True)
+class GradientUnused(Seen):
+    """A gradient is asked for in a step of training, and nothing is done with it."""
+
+    name: str
+    variables: str
+    done: ClassVar[str] = "asked here"
 
 
 @dataclass(frozen=True, slots=True)

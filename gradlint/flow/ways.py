@@ -19,7 +19,7 @@ ASSEMBLING = frozenset(
 )  # fmt: skip
 _PRODUCTS = frozenset({"matmul", "matvec", "tensordot", "einsum", "dot", "sparse_dense_matmul"})
 REDUCTIONS = frozenset({"mean", "sum", "add_n", "l2_loss", "global_norm"})
-_FACTORS = frozenset({"*", "/"})
+FACTORS = frozenset({"*", "/"})
 _MEANS = frozenset({"reduce_mean", "reduce_sum", "mean", "sum", "compute_average_loss", "identity"})
 _CROSS_ENTROPIES = ("cross_entropy_with_logits", "crossentropy")
 SUMS = frozenset({"+", "sum", "tf.add", "tf.math.add", "tf.add_n", "tf.math.add_n", "keras.ops.add"})
@@ -144,7 +144,7 @@ def is_reduction(value: Value) -> bool:
     )
 
 
-def _behind_scale(value: Value, scales: frozenset[str]) -> Value:
+def behind_scale(value: Value, scales: frozenset[str]) -> Value:
     """What is left of a value without the numbers that it is multiplied with, and means, where those are scales."""
     while value.how is How.OPERATION and value.label.rpartition(".")[2] in scales:
         inner = [each for each in value.inputs if each.kind not in (Kind.LITERAL, Kind.PLAIN)]
@@ -215,10 +215,10 @@ def says_not_trainable(node: ast.AST) -> bool:
 
 def summands(target: Value) -> list[Value]:
     """The terms of a sum; of a mean over examples: the terms of each one's loss."""
-    inner = _behind_scale(target, _FACTORS | _MEANS)
+    inner = behind_scale(target, FACTORS | _MEANS)
     if inner is not target and inner.label in SUMS:
         terms = summands(inner)
-        if all(is_reduction(_behind_scale(term, _FACTORS)) for term in terms):
+        if all(is_reduction(behind_scale(term, FACTORS)) for term in terms):
             return terms
     found: list[Value] = []
     stack = [target]

@@ -75,6 +75,7 @@ class PredictionIgnored(Seen):
     loss: str
     parameter: str  # y_pred
     compiled: bool  # given to `compile`, so that `fit` raises
+    target: str = ""  # of which the loss is one term, beside others that read the prediction
     done: ClassVar[str] = "defined here"
 
 

@@ -37,11 +37,13 @@ from gradlint.verdicts import Verdict
 @rule("GL510", "prediction-ignored", Severity.ERROR, since="0.1.0")
 def prediction_ignored(seen: PredictionIgnored) -> Finding:
     consequence = "`fit` raises ValueError" if seen.compiled else "every weight gets None"
+    if seen.target:
+        consequence = f"this term of `{seen.target}` moves nothing"
     return Finding(
         seen.place,
         f"{consequence}: `{seen.loss}` never reads `{seen.parameter}`",
         instead=f"compute the loss from `{seen.parameter}`",
         trace=seen.trace,
-        verdict=Verdict.RAISES if seen.compiled else Verdict.NONE,
+        verdict=Verdict.RAISES if seen.compiled else Verdict.WRONG_UPDATE if seen.target else Verdict.NONE,
         severity=None if seen.certain else Severity.WARNING,
     )

@@ -1,0 +1,76 @@
+"""Unused gradients: asked for in a step of training, and then read by nothing that moves a variable."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from gradlint.flow.applied import applied_calls
+from gradlint.flow.asking import Asked
+from gradlint.flow.descent import is_same_source
+from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.unused_changes import is_read
+from gradlint.flow.update_events import GradientUnused
+from gradlint.flow.values import How, Kind, Value, alternatives, lineage
+
+#: What is called so is there to train, even where nothing in sight is applied.
+_TRAINS = re.compile(r"train|update|optimi[sz]e|learn|fit", re.I)
+#: What is called so asks for gradients to look at them.
+_LOOKS = re.compile(r"^test|check|bench|profile|debug|inspect|trace|warm", re.I)
+
+
+def note_unused(it: Interpreter, target: ast.expr, value: Value, statement: ast.stmt) -> None:
+    """`gradients = tape.gradient(loss, variables)`: note it where nothing reads `gradients` afterwards."""
+    function = it.frame.function
+    if not it.gradients_made or it.expected or function is None or _LOOKS.search(function.name):
+        return
+    names = [each for each in _names(target) if not each.startswith("_")]
+    if not names or len(names) < len(_names(target)) - 1:
+        return
+    calls = _gradient_calls(it, value)
+    if not calls or any(is_read(it, name, statement) for name in names):
+        return
+    asked = [each for each in it.asked if each.node in calls and each.asked == "gradient"]
+    if not asked:
+        return
+    text = "`, `".join(dict.fromkeys(source.text for each in asked for source in each.sources if not source.within))
+    it.note(
+        GradientUnused, asked[-1].node, names[0], text, certain=False,
+        holds=lambda: (_TRAINS.search(function.name) is not None or bool(it.applied))
+        and not any(_is_moved(it, each) for each in asked),
+    )  # fmt: skip
+
+
+def _names(target: ast.expr) -> list[str]:
+    """The names that are bound; a single empty one for anything else, which others may read."""
+    if isinstance(target, ast.Tuple | ast.List):
+        return [name for each in target.elts for name in _names(each)]
+    return [target.id] if isinstance(target, ast.Name) else ["_", "_"]
+
+
+def _gradient_calls(it: Interpreter, value: Value) -> set[ast.AST]:
+    """The calls whose gradients a value is made of, and of nothing else that matters."""
+    leaves = it.leaves(value)
+    behind = list(lineage(leaves, 60, lambda each: () if each.how is How.GRADIENT else each.inputs))
+    if any(each.kind is Kind.UNKNOWN and each.how is How.OPAQUE_CALL for each in behind):
+        return set()
+    return {each.node for each in behind if each.how is How.GRADIENT and each.node is not None}
+
+
+def _is_moved(it: Interpreter, asked: Asked) -> bool:
+    """Whether what the gradients are of gets others, or new values, elsewhere."""
+    if asked.node in applied_calls(it):
+        return True
+    for source in asked.sources:
+        if source.within:
+            continue
+        if any(member in it.assigned or member in it.written_state for member in source.members):
+            return True
+        for other in it.asked:
+            if other.node in applied_calls(it) and any(
+                is_same_source(way, theirs.value) or bool(source.members & theirs.members)
+                for theirs in other.sources
+                for way in alternatives(source.value, 4) or [source.value]
+            ):
+                return True
+    return False
