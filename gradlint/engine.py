@@ -87,10 +87,11 @@ def judge_file(path: str | Path, settings: Settings, project: Project) -> Judged
             data = file.readall()
     except FileNotFoundError:
         is_link = Path(path).is_symlink()
-        return Judged(filename, (unreadable("broken symbolic link" if is_link else "no such file", filename),))
+        reason = "broken symbolic link" if is_link else "no such file"
+        return Judged(filename, (unreadable(reason, filename),), in_part=True)
     except (OSError, ValueError) as error:
         words = (getattr(error, "strerror", None) or str(error)).lower()
-        return Judged(filename, (unreadable(words, filename),))
+        return Judged(filename, (unreadable(words, filename),), in_part=True)
     return judge_bytes(data, filename, settings, project)
 
 
@@ -109,7 +110,7 @@ def judge_bytes(data: bytes, filename: str, settings: Settings, project: Project
             file = script_of(decode(data, filename))
     except UnreadableText as error:
         finding = unreadable(error.message, filename, error.place, error.instead)
-        return Judged(filename, (finding,) if finding.code in settings.selected else ())
+        return Judged(filename, (finding,) if finding.code in settings.selected else (), in_part=True)
     parts: list[Judged] = []
     if not filename.endswith(DOCUMENT_SUFFIXES):
         parts.append(on_deep_stack(_judge, file, settings, project, broken))

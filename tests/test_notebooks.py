@@ -463,6 +463,24 @@ def test_named_alone_a_notebook_has_the_finding_in_its_cell(run: Run) -> None:
     assert "losses.py" in {step["filename"] for step in finding["trace"]}
 
 
+def test_a_module_that_is_named_alone_has_the_finding_that_a_notebook_leads_to(run: Run) -> None:
+    run.write("pkg/__init__.py")
+    run.write("pkg/losses.py", LOSSES)
+    run.write("nb.ipynb", notebook("%matplotlib inline", SETUP, "from pkg.losses import loss_of", IMPORTED))
+
+    for named in ("pkg/losses.py", "pkg"):
+        (finding,) = run("check", named, "--output-format", "json").findings
+        assert (finding["filename"], finding["location"]["row"], finding["code"]) == ("pkg/losses.py", 5, "GL202")
+
+
+def test_a_comment_for_what_a_notebook_leads_to_is_used_in_the_module_alone_as_well(run: Run) -> None:
+    run.write("losses.py", LOSSES.replace("* 3.0", "* 3.0  # gradlint: ignore[GL202]"))
+    run.write("nb.ipynb", notebook(SETUP, "from losses import loss_of", IMPORTED))
+
+    for named in (".", "losses.py"):
+        assert run("check", named, "--output-format", "json").findings == []
+
+
 def test_a_notebook_whose_module_lets_the_gradient_pass_has_no_finding(run: Run) -> None:
     run.write("losses.py", LOSSES.replace("tf.round(w)", "w"))
     run.write("nb.ipynb", notebook(SETUP, "from losses import loss_of", IMPORTED))

@@ -575,6 +575,28 @@ INDIRECTIONS: dict[str, Files] = {
         "others.py": module("other"),
         "fine.py": "def loss_of(w):\n    return w * 3.0\n",
     },
+    "a field of a dataclass that its decorator freezes": {
+        "train.py": training("from config import Config", "Config(2.0).loss(w)"),
+        "config.py": CONFIG.replace("@dataclass", "@dataclass(frozen=True)"),
+        "losses.py": LOSSES,
+    },
+    "a registry that is a dict, filled by a module that nobody reads": {
+        "train.py": program("from trainer import LOSSES", "LOSSES.make({'name': 'rounded', 'rate': 2.0})(w)"),
+        "trainer.py": "from registry import LOSSES\nimport losses\n",
+        "registry.py": "class Registry(dict):\n    def __call__(self, name):\n        def add(made):\n"
+        "            self[name] = made\n            return made\n\n        return add\n\n"
+        "    def make(self, spec):\n        spec = dict(spec)\n        return self[spec.pop('name')](**spec)\n\n\n"
+        "LOSSES = Registry()\n",
+        "losses.py": "import tensorflow as tf\nfrom registry import LOSSES\n\n\n@LOSSES('rounded')\n"
+        "class Rounded:\n    def __init__(self, rate):\n        self.rate = rate\n\n"
+        "    def __call__(self, w):\n        return PLANTED * self.rate\n",
+    },
+    "a function that a match statement chooses": {
+        "train.py": training("from losses import get", "get('rounded')(w)"),
+        "losses.py": "import tensorflow as tf\n\n\ndef rounded(w):\n    return PLANTED * 3.0\n\n\n"
+        "def get(name):\n    match name:\n        case str():\n            return {'rounded': rounded}[name]\n"
+        "        case function if callable(function):\n            return function\n",
+    },
     "a hook of a base class that a subclass in a third file has": {
         "train.py": program("from mine import Mine", "1.0 * w").replace(
             "    return tape.gradient(loss, w)", "    tape.gradient(loss, w)\n    return Mine().step()"
@@ -913,6 +935,39 @@ def test_settings_know_a_function_by_the_name_of_its_module_and_of_the_package_t
     write(run, files, FINE)
 
     assert run("flow", "train.py").stdout.splitlines()[1].split(":")[0].strip() == f"w  {verdict}"
+
+
+@pytest.mark.parametrize(
+    ("loss", "setting"),
+    [
+        pytest.param("scripts.native(w)", "app.scripts.native", id="a function below folders without __init__"),
+        pytest.param("Kernel(2).apply(w)", "elsewhere.ops.Kernel.apply", id="a method of an object"),
+        pytest.param("elsewhere.ops.Kernel(2).apply(w)", "elsewhere.ops.Kernel.apply", id="its class by its module"),
+        pytest.param("kept.apply(w)", "elsewhere.ops.Kernel.apply", id="a method of an object with a name"),
+        pytest.param("kept(w)", "elsewhere.ops.Kernel.__call__", id="an object that is called"),
+        pytest.param("kept(w)", "elsewhere.ops.Kernel.call", id="a layer that is called"),
+    ],
+)
+@pytest.mark.parametrize(("table", "verdict"), [("differentiable", "flows"), ("nondifferentiable", "none")])
+def test_settings_know_functions_and_methods_of_what_is_not_read(
+    loss: str, setting: str, table: str, verdict: str, run: Run
+) -> None:
+    imports = "import elsewhere\nfrom app import scripts\nfrom elsewhere.ops import Kernel\n\nkept = Kernel(2)"
+    files = {
+        "train.py": training(imports, loss),
+        "app/scripts.py": "import elsewhere\n\n\ndef native(w):\n    return elsewhere.compute(w)\n",
+        "pyproject.toml": f"[tool.gradlint]\n{table} = ['{setting}']\n",
+    }
+    write(run, files, FINE)
+
+    assert run("flow", "train.py").stdout.splitlines()[1].split(":")[0].strip() == f"w  {verdict}"
+
+
+def test_a_comment_is_not_called_unused_where_an_importer_cannot_be_decoded(run: Run) -> None:
+    run.write("losses.py", "import tensorflow as tf\n\n\ndef loss_of(w):\n    return w  # gradlint: ignore[GL202]\n")
+    run.write("train.py", b'import tensorflow as tf\nfrom losses import loss_of\n\nx = "\xff"\n')
+
+    assert [each["code"] for each in run("check", "--output-format", "json").findings] == ["GL002"]
 
 
 OWN_FAULT = training("", "PLANTED * 3.0")

@@ -89,6 +89,17 @@ class ModuleFinder:
             return ".".join([*parts, os.path.basename(os.path.dirname(module))])
         return ".".join([*parts, os.path.basename(module).removesuffix(".py").removesuffix(".ipynb")])
 
+    def names_of(self, module: str) -> list[str]:
+        """The dotted names by which an import may find a module: also below folders without an `__init__.py`."""
+        found = [self.name_of(module)]
+        for root in self._roots_of(os.path.dirname(module)):
+            inside = os.path.relpath(module, root).removesuffix(".py").removesuffix(".ipynb").split(os.sep)
+            if inside[-1] == "__init__":
+                inside.pop()
+            if all(part.isidentifier() for part in inside):
+                found.append(".".join(inside))
+        return list(dict.fromkeys(each for each in found if each))
+
     def project_of(self, importer: str, most: int) -> list[str]:
         """Files with code around a file, its own folder and package first: those that may import it."""
         folder = os.path.dirname(importer)

@@ -28,12 +28,12 @@ from gradlint.flow.objects import (
 from gradlint.flow.sequences import MOST_WAYS
 from gradlint.flow.slices import note_unseen_method
 from gradlint.flow.tensor_calls import TO_NUMBERS, plain_call, plain_method
+from gradlint.flow.told_functions import names_as_called, names_of, told_by_settings
 from gradlint.flow.training import run_compile
 from gradlint.flow.transformed import call_transformed
 from gradlint.flow.values import How, Kind, Value, alternatives
 from gradlint.flow.weight_names import never_matches
 from gradlint.knowledge.conventions import PREDICTS, computes_now, hands_out_objects
-from gradlint.knowledge.symbols import canonical
 from gradlint.verdicts import Cause
 
 
@@ -45,7 +45,7 @@ def call(it: Interpreter, function: Value, arguments: Arguments, node: ast.AST) 
         case Kind.FUNCTION:
             return _call_function_value(it, function, arguments, node)
         case Kind.SYMBOL:
-            told = _told_by_settings(it, function.ref, arguments, node)
+            told = told_by_settings(it, (function.ref,), arguments, node)
             if told is not None:
                 return told
             return call_symbol(it, function.ref, arguments, node)
@@ -108,7 +108,7 @@ def _opaque(it: Interpreter, function: Value, arguments: Arguments, node: ast.AS
         it.assigns_unknown = True
     if name == "apply_gradients" and function.how is How.PART:
         apply_gradients(it, function.inputs[0], name, arguments, node)
-    told = _told_by_settings(it, dotted_name(function, node), arguments, node)
+    told = told_by_settings(it, names_as_called(function, node), arguments, node)
     if told is not None:
         return told
     because = function.because or (f"`{name}` cannot be seen" if name else "a call that cannot be seen")
@@ -132,49 +132,11 @@ def _predicted(it: Interpreter, name: str, receiver: Value, arguments: Arguments
     return made
 
 
-def _told_by_settings(it: Interpreter, name: str, arguments: Arguments, node: ast.AST) -> Value | None:
-    """The result of a function that `differentiable` or `nondifferentiable` of the settings names."""
-    if name in it.differentiable:
-        return it.operation(node, arguments.every(), label=name)
-    if name in it.nondifferentiable:
-        dead = tuple((value, Cause.NON_DIFFERENTIABLE) for value in arguments.every())
-        return it.operation(node, (), label=name, dead=dead)
-    return None
-
-
-def _full_name(it: Interpreter, function: Function) -> str:
-    """`module.function` or `module.Class.method`, as an import of the file would spell it.
-
-    Empty for what stands in another function, and where no settings ask for names.
-    """
-    frame = function.frame.parent if function.frame.is_class else function.frame
-    module = frame.module if frame is not None else None
-    if module is None or not (it.differentiable or it.nondifferentiable):
-        return ""
-    of = f"{function.owner.name}." if function.owner is not None else ""
-    return canonical(f"{it.sources.finder.name_of(module.path)}.{of}{function.name}")
-
-
-def dotted_name(function: Value, node: ast.AST) -> str:
-    """The full name of an imported function as it is called here, or an empty string."""
-    if function.root is None and function.how is How.PARAMETER and not function.serial:
-        return function.label
-    root = function.root if function.root is not None else function
-    if root.how is not How.PARAMETER or root.serial:
-        return ""
-    attributes: list[str] = []
-    each = node.func if isinstance(node, ast.Call) else None
-    while isinstance(each, ast.Attribute):
-        attributes.append(each.attr)
-        each = each.value
-    return ".".join([root.label, *reversed(attributes)])
-
-
 def _call_function_value(it: Interpreter, function: Value, arguments: Arguments, node: ast.AST) -> Value:
     target = function.ref
     match target:
         case Function():
-            told = _told_by_settings(it, _full_name(it, target), arguments, node)
+            told = told_by_settings(it, names_of(it, target), arguments, node)
             return told if told is not None else call_function(it, target, arguments, node, None)
         case BoundMethod():
             inner = target.function

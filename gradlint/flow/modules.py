@@ -93,8 +93,10 @@ def _define(it: Interpreter, value: Value) -> Value:
 def module_attribute(it: Interpreter, module: Module, name: str, node: ast.AST | None) -> Value:
     """`module.name`: what its body binds, what it imports all of, or a module inside a package."""
     full = canonical(f"{module.name}.{name}")
-    if full in it.differentiable or full in it.nondifferentiable:
-        return it.unknown_global(full, "the settings say what it does to a gradient")
+    if it.differentiable or it.nondifferentiable:
+        names = {canonical(f"{each}.{name}") for each in it.sources.finder.names_of(module.path)}
+        for told in sorted(names & (it.differentiable | it.nondifferentiable)):
+            return it.unknown_global(told, "the settings say what it does to a gradient")
     run(it, module)
     if module.frame is not None:
         value = it.store.get((module.frame.id, name))

@@ -16,6 +16,7 @@ from typing import Any
 
 from gradlint.files.input_file import InputFile, UnreadableText, decode
 from gradlint.files.modules import ModuleFinder
+from gradlint.files.notebooks import read_notebook
 from gradlint.flow.relevance import Relevance
 from gradlint.process_wide import without_warnings
 
@@ -238,7 +239,7 @@ class Sources:
         known = self._imported.get(path)
         if known is not None:
             return known
-        text = (self.text(path) or "") if text is None else text
+        text = self._words(path) if text is None else text
         found: list[str | None] = []
         for match in _IMPORTS.finditer(text):
             if match["modules"] is not None:
@@ -256,15 +257,23 @@ class Sources:
         self._imported[path] = modules
         return modules
 
+    def _words(self, path: str) -> str:
+        """The text, as far as it can be read: also of a file in an encoding that it does not tell."""
+        text = self.text(path)
+        return self._bytes(path).decode("latin-1") if text is None else text
+
     def text(self, path: str) -> str | None:
-        """The text of a module; None when it cannot be read."""
+        """The text of a module, or of the cells of a notebook; None when it cannot be read."""
         kept = self._kept.get(path)
         if kept is not None:
             return kept.file.text
         data = self._read(path, 4 * MOST_CHARACTERS)
         try:
+            if data is not None and path.endswith(".ipynb"):
+                notebook = read_notebook(data, path)
+                return notebook.file.text if notebook is not None else None
             return decode(data, path).text if data is not None else None
-        except (ValueError, UnreadableText):
+        except (ValueError, RecursionError, UnreadableText):
             return None
 
     def _keep(self, path: str, source: Source) -> None:
