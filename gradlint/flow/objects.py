@@ -188,17 +188,14 @@ class Class(HeapObject):
     families: tuple[str, ...]
     open_base: bool
     is_dataclass: bool = False
+    _lineage: tuple[Class, ...] | None = field(default=None, init=False, repr=False)
 
-    def lineage(self) -> list[Class]:
+    def lineage(self) -> tuple[Class, ...]:
         """The class and its bases of this file, depth first, each once."""
-        found: list[Class] = []
-        stack: list[Class] = [self]
-        while stack:
-            each = stack.pop(0)
-            if each not in found:
-                found.append(each)
-                stack = [*each.bases, *stack]
-        return found
+        if self._lineage is None:
+            each_once = dict.fromkeys(each for base in self.bases for each in base.lineage())
+            self._lineage = (self, *each_once)
+        return self._lineage
 
 
 @dataclass(eq=False, slots=True)
