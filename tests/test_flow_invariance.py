@@ -33,7 +33,7 @@ def renamed(program: Program) -> str:
     kept |= {node.arg or "" for node in nodes if isinstance(node, ast.keyword)}
     kept |= {node.arg for node in nodes if isinstance(node, ast.arg)}
     kept |= {name for node in nodes if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names}
-    names = "|".join(sorted(bound - kept))
+    names = "|".join(sorted(name for name in bound - kept if not name.startswith("__")))
     return re.sub(rf"(?<![\w.\"'])({names})\b(?![\"'])", r"\1_9", program.text) if names else program.text
 
 

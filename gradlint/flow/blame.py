@@ -79,7 +79,9 @@ class Blame:
             if way.kind in (Kind.LITERAL, Kind.PLAIN, Kind.CONTAINER) or origin.possible & bits or origin.node is None:
                 return None
             if way.is_opaque:
-                early = origin.serial < tape.serial and not any(within(clock, tape) for clock in self.it.havocs)
+                written = (clock for key, clock in self.it.written_at.items() if key[0] == -origin.serial - 1)
+                changed = any(within(clock, tape) for clock in (*self.it.havocs, *written))
+                early = origin.serial < tape.serial and not changed
                 if not early and not (origin.how is How.OPAQUE_CALL and origin.is_computed and way is origin):
                     return None
                 if moment_of(origin, tape) is Moment.UNDER:

@@ -110,7 +110,7 @@ def initialise(it: Interpreter, value: Value, arguments: Arguments, node: ast.AS
     init = class_attribute(it, instance.cls, "__init__")
     if init is not None:
         it.call(bind_method(it, init, value, node), arguments, node)
-    elif instance.cls.is_dataclass:
+    elif instance.cls.is_dataclass or (arguments.every() and _has_generated_init(instance.cls)):
         _fill_dataclass(it, value, arguments, node)
     elif is_keras_family(instance.cls):
         inherited_init(it, value, arguments)
@@ -119,6 +119,11 @@ def initialise(it: Interpreter, value: Value, arguments: Arguments, node: ast.AS
     elif instance.cls.open_base or instance.cls.families:
         for argument in arguments.every():
             it.escape(argument)
+
+
+def _has_generated_init(cls: Class) -> bool:
+    """Whether only something that cannot be seen can take the arguments: a decorator, and for its fields."""
+    return bool(cls.node.decorator_list) and not cls.families and not cls.open_base
 
 
 def _fill_dataclass(it: Interpreter, value: Value, arguments: Arguments, node: ast.AST) -> None:

@@ -7,11 +7,11 @@ import re
 
 from gradlint.flow.applied import applied_calls
 from gradlint.flow.asking import Asked
-from gradlint.flow.descent import is_same_source
+from gradlint.flow.descent import key_of
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.unused_changes import is_read
 from gradlint.flow.update_events import GradientUnused
-from gradlint.flow.values import How, Kind, Value, alternatives, lineage
+from gradlint.flow.values import How, Kind, Value, lineage
 
 #: What is called so is there to train, even where nothing in sight is applied.
 _TRAINS = re.compile(r"train|update|optimi[sz]e|learn|fit", re.I)
@@ -61,16 +61,8 @@ def _is_moved(it: Interpreter, asked: Asked) -> bool:
     """Whether what the gradients are of gets others, or new values, elsewhere."""
     if asked.node in applied_calls(it):
         return True
-    for source in asked.sources:
-        if source.within:
-            continue
-        if any(member in it.assigned or member in it.written_state for member in source.members):
-            return True
-        for other in it.asked:
-            if other.node in applied_calls(it) and any(
-                is_same_source(way, theirs.value) or bool(source.members & theirs.members)
-                for theirs in other.sources
-                for way in alternatives(source.value, 4) or [source.value]
-            ):
-                return True
-    return False
+    sources = [source for source in asked.sources if not source.within]
+    if any(key_of(source.value) in it.moved for source in sources):
+        return True
+    members = {member for source in sources for member in source.members}
+    return any(member in it.moved or member in it.assigned or member in it.written_state for member in members)
