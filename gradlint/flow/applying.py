@@ -10,7 +10,6 @@ from gradlint.flow.descent import key_of
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.lifecycle import judge_optimizer
 from gradlint.flow.masks import judge_pair
-from gradlint.flow.members import members_of
 from gradlint.flow.optimizers import Pair, applied_lists, pairs_of
 from gradlint.flow.pairing import note_zip
 from gradlint.flow.python_calls import zip_call
@@ -44,7 +43,7 @@ def apply_gradients(it: Interpreter, optimizer: Value, name: str, arguments: Arg
             return made
     it.applied.extend(pair.gradient for pair in pairs)
     for pair in pairs:
-        it.moved |= {key_of(pair.variable), *members_of(it, pair.variable)[0]}
+        it.moved.setdefault(key_of(pair.variable), pair.variable)
     judge_optimizer(it, optimizer, pairs, node)
     for pair in pairs:
         judge_pair(it, optimizer, pair, node)

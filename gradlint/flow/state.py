@@ -125,9 +125,9 @@ class State:
     doubt: int = 0
     joined: int = 0
     loop_depth: int = 0
-    # what optimizers were given; what it is to move: ids of variables and layers, and what identifies the unknown
+    # what optimizers were given, and what it is to move, by what identifies it
     applied: list[Value] = field(default_factory=list)
-    moved: set[object] = field(default_factory=set)
+    moved: dict[object, Value] = field(default_factory=dict)
     # graphs that were made, by function and object; the one that is being made; models fitted, and what they train
     traced: dict[tuple[int, int], Any] = field(default_factory=dict)
     tracing: Any = None
