@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from gradlint.files.documents import SUFFIXES as DOCUMENT_SUFFIXES
 from gradlint.files.gitignore import is_repository, of_folder, of_repository
-from gradlint.files.patterns import Pattern, Patterns, compiled, verdict_of
+from gradlint.files.patterns import Pattern, Patterns, compiled, is_matched, leaves_nothing_of, verdict_of
 
 if TYPE_CHECKING:
     from gradlint.config import Settings, SettingsByFile
@@ -97,10 +97,10 @@ class _OfFolder:
 
     def within(self, top: str) -> _OfFolder:
         """How what a folder holds that was named itself is looked at: patterns that exclude all of it do not count."""
-        if self.verdict(top, is_folder=True) is None:
-            return self
         path = os.path.abspath(top)
-        kept = [each for each in self.given if not verdict_of(compiled([each], self.root), path, is_folder=True)]
+        if not leaves_nothing_of(self.patterns, path):
+            return self
+        kept = [each for each in self.given if not leaves_nothing_of(compiled([each], self.root), path)]
         return replace(self, patterns=compiled(kept, self.root), given=tuple(kept))
 
 
@@ -235,4 +235,4 @@ def _gitignores_above(top: str) -> tuple[Patterns, ...]:
         return ()  # `top` is the root: the walk sees to it
     files = (of_folder(each) for each in reversed(above) if os.path.isfile(os.path.join(each, ".gitignore")))
     ignores = (*of_repository(folder), *files)
-    return () if verdict_of(ignores, top, is_folder=True) else ignores
+    return () if is_matched(ignores, top, is_folder=True) or leaves_nothing_of(ignores, top) else ignores

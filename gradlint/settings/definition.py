@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gradlint.errors import RunError
-from gradlint.files.patterns import Pattern, compiled, verdict_of
+from gradlint.files.patterns import Pattern, compiled, is_matched
 from gradlint.own_rules import load_rule_files, rule_files, rules_under
 from gradlint.rule import Finding, Severity, kept_while_rules_stay
 from gradlint.selection import Selection, matching_codes, selected_codes, severity_of
@@ -349,7 +349,7 @@ def ignored_in(tables: tuple[PerFileIgnores, ...], root: str, path: str) -> froz
     return frozenset(
         code
         for patterns, is_negated, words in _per_file(tables, root)
-        if (verdict_of(patterns, path, is_folder=False) is True) is not is_negated
+        if is_matched(patterns, path, is_folder=False) is not is_negated
         for code in matching_codes(words)
     )
 
