@@ -107,12 +107,14 @@ def joined(parts: Sequence[Suppressions], filename: str) -> Suppressions:
     return Suppressions(filename, any(part.skip_file for part in parts), entries, invalid)
 
 
-def read_suppressions(text: str, filename: str, cell: int = 0) -> Suppressions:
-    """The suppressions of a file, or of one cell of a notebook; where there is a syntax error, those above it."""
+def read_suppressions(text: str, filename: str, cell: int = 0, before: int | None = None) -> Suppressions:
+    """The suppressions of a file, or of one cell of a notebook, those in rows `before` its syntax error."""
     skip_file = False
     entries: list[Suppression] = []
     invalid: list[Finding] = []
     for comment in _comments(text, cell):
+        if before is not None and comment.row >= before:
+            continue
         for directive in _DIRECTIVE.finditer(comment.text):
             body = directive[1].strip()
             if _SKIP_FILE.match(body):

@@ -132,8 +132,14 @@ def test_no_comment_at_a_line_silences_that_the_file_could_not_be_judged(comment
 
 def test_skip_file_silences_the_whole_file() -> None:
     assert found("fault()\nx = 1  # gradlint: ignore[GL9]\n# gradlint: skip-file") == []
-    assert found("x = (\n# gradlint: skip-file") == []
     assert found("fault()\n# GRADLINT: SKIP-FILE") == []
+
+
+def test_comments_count_above_a_syntax_error_alone() -> None:
+    assert found("# gradlint: skip-file\nx = )") == []
+    for below in ("x = )\n# gradlint: skip-file", "x = )  # gradlint: skip-file", "x = (\n# gradlint: skip-file"):
+        assert found(below) == [(1, "GL001")]
+    assert found("x = 1  # gradlint: off\ny = )\nz = 1  # gradlint: off") == [(1, "GL004"), (2, "GL001")]
 
 
 def test_text_in_strings_is_no_comment() -> None:
