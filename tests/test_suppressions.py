@@ -179,6 +179,7 @@ def test_a_code_that_is_switched_off_is_not_called_unused() -> None:
     [
         ("# gradlint: ignore[GL1O1]", 'no rule "GL1O1"; did you mean "GL101" (first-fault)?'),
         ("# gradlint: ignore[first-falt]", 'no rule "first-falt"; did you mean "first-fault" (GL101)?'),
+        ("# gradlint: ignore[ALL]", 'no rule "ALL"; here each rule is named by itself'),
         ("# gradlint: ignore[]", "`ignore[]` names no rule"),
         ("# gradlint: ignore", "`ignore` is neither `ignore[...]` nor `skip-file`"),
         ("# gradlint: off", "`off` is neither `ignore[...]` nor `skip-file`"),
