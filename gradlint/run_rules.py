@@ -128,7 +128,7 @@ INVALID_SUPPRESSION = register_run_rule(
 
     ## What it does
     Reports `# gradlint:` comments that are neither `ignore[...]` nor `skip-file`, those that lack the colon or the `#`,
-    and names that no rule has, in `# noqa: GL...` too.
+    and names that no rule has; in `# noqa: ...` codes such as `GL999`, and what is close to the name of a rule.
 
     ## Why it matters
     The comment silences nothing, although somebody wanted it to.

@@ -4,7 +4,8 @@
 - the same on a line of its own: findings that start in the next logical line;
 - `# gradlint: skip-file` anywhere: the whole file;
 - what follows the bracket says why: `# gradlint: ignore[GL203] -- the target network is frozen`;
-- `# noqa` and `# noqa: GL203` after code: for people whose other tools read it. Codes of other tools are theirs.
+- `# noqa` and `# noqa: GL203` after code: for people whose other tools read it. Codes of other tools are theirs,
+  and words that name nothing silence nothing.
 
 Capitals or not is all one but for codes and names. A file that could not be judged (GL001, GL002, GL009) must not look
 clean by a comment that was meant for something else: of all comments, `skip-file` alone silences these.
@@ -24,7 +25,7 @@ from dataclasses import dataclass, replace
 from gradlint.observed_rules import OBSERVED
 from gradlint.rule import Finding, Place, Rule
 from gradlint.run_rules import ABOUT_COMMENTS, ALWAYS_SELECTED, invalid_suppression, unused_suppression
-from gradlint.selection import find_rule, no_such_rule
+from gradlint.selection import find_rule, nearest_rule, no_such_rule
 
 _DIRECTIVE = re.compile(r"#\s*gradlint\s*:\s*([^#]*)", re.IGNORECASE)
 _CODES = r"ignore\s*\[([^\]#]*)\]"
@@ -39,7 +40,9 @@ _NO_HASH = re.compile(rf"(?<=[^#\s])\s+(gradlint\s*:\s*{_CODES})", re.IGNORECASE
 _WORD = re.compile(r"[^\s,]+")
 #: Codes that only gradlint gives out; shorter ones (GL08) are other tools'.
 _OWN_CODE = re.compile(r"GL[0-9]{3,}")
-_NOQA = re.compile(r"#\s*noqa(?!\w)(?:\s*:\s*(?P<codes>[A-Z]+\d+(?:(?:\s*,\s*|\s+)[A-Z]+\d+)*))?", re.IGNORECASE)
+_NOQA = re.compile(r"#\s*noqa(?!\w)(?P<colon>\s*:)?", re.IGNORECASE)
+#: One of the words behind `noqa:`: a code of any tool, or perhaps a name.
+_NOQA_WORD = re.compile(r"[\s,]*(?P<word>(?P<code>[A-Za-z]+[0-9]+(?!\w))|[A-Za-z][\w-]*)")
 _BLANK = frozenset({tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT})
 #: Whether they silence nothing is not to be told: the first speak about comments, the others appear in runs alone.
 _NEVER_UNUSED = ABOUT_COMMENTS | OBSERVED
@@ -151,13 +154,7 @@ def read_suppressions(text: str, filename: str, cell: int = 0, before: int | Non
                 )
             )
         if not comment.own_line and (noqa := _NOQA.search(comment.text)):
-            read = list(_noqa_entries(comment, noqa))
-            entries.extend(read)
-            invalid.extend(
-                invalid_suppression(no_such_rule(entry.code), entry.place, filename)
-                for entry in read
-                if _OWN_CODE.fullmatch(entry.code) and find_rule(entry.code) is None
-            )
+            _read_noqa(comment, noqa, filename, entries, invalid)
     return Suppressions(filename, skip_file, tuple(entries), tuple(invalid))
 
 
@@ -239,14 +236,34 @@ def _read_codes(
             )
 
 
-def _noqa_entries(comment: _Comment, noqa: re.Match[str]) -> Iterator[Suppression]:
-    codes = [code.upper() for code in re.findall(r"[A-Za-z]+\d+", noqa["codes"] or "")]
-    if not codes:
-        codes = [""]
-    for code in codes:
-        yield Suppression(
-            code, code, comment.place(*noqa.span()), comment.first_row, comment.last_row, True, comment.cell
-        )
+def _read_noqa(
+    comment: _Comment, noqa: re.Match[str], filename: str, entries: list[Suppression], invalid: list[Finding]
+) -> None:
+    """Every rule, or behind a colon those that are named; other words silence nothing, as for ruff."""
+
+    def add(code: str, start: int, end: int) -> None:
+        place = comment.place(start, end)
+        entries.append(Suppression(code, code, place, comment.first_row, comment.last_row, True, comment.cell))
+
+    if noqa["colon"] is None:
+        add("", *noqa.span())
+        return
+    at = noqa.end()
+    while (match := _NOQA_WORD.match(comment.text, at)) is not None:
+        word, at = match["word"], match.end()
+        rule = find_rule(word.upper() if match["code"] else word.lower())
+        if match["code"] or rule is not None:
+            add(rule.code if rule is not None else word.upper(), *match.span("word"))
+        is_ours = _OWN_CODE.fullmatch(word.upper()) if match["code"] else _may_be_misspelt(word)
+        if rule is None and is_ours:
+            invalid.append(invalid_suppression(no_such_rule(word), comment.place(*match.span("word")), filename))
+        if rule is None and not match["code"]:
+            break  # the words of a person
+
+
+def _may_be_misspelt(word: str) -> bool:
+    """Whether a word that names no rule looks as if it should: in `noqa`, people write what they like."""
+    return ("-" in word or word.upper().startswith("GL")) and nearest_rule(word) is not None
 
 
 @dataclass(frozen=True, slots=True)
