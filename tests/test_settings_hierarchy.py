@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gradlint.config import Hierarchy, load_settings, settings_from
+from gradlint.config import Hierarchy, Settings, load_settings, settings_from
 from gradlint.errors import RunError
 from gradlint.files.patterns import Pattern
 from support import BROKEN, CLEAN, FAULTY, Outcome, Run, codes, places
@@ -699,6 +699,21 @@ def test_files_are_shown_that_would_be_judged(run: Run) -> None:
     assert (result.exit_code, result.stdout, result.stderr) == (0, "a/c.ipynb\nb.py\n", "")
     missing = run("check", "--show-files", "b.py", "nowhere.py")
     assert (missing.exit_code, missing.stdout) == (2, "b.py\n")
+
+
+def test_a_function_has_a_gradient_or_none(run: Run) -> None:
+    run.write("gradlint.toml", 'nondifferentiable = [\n"a.f",\n"a.g",\n]\ndifferentiable = ["a.g"]\n')
+    assert failed(run("check")) == 'gradlint.toml:3: nondifferentiable: "a.g" is in differentiable, too'
+
+    run.write("gradlint.toml", 'extend = "base.toml"\ndifferentiable = ["a.f"]\n')
+    run.write("base.toml", 'nondifferentiable = ["a.f"]\n')
+    assert failed(run("check")) == 'gradlint.toml:2: differentiable: "a.f" is in nondifferentiable, too'
+    nothing = ["--config", "nondifferentiable = []"]
+    assert run("check", *nothing).exit_code == 0
+    option = ["--config", 'nondifferentiable = ["a.f"]']
+    assert failed(run("check", *option)) == '--config: nondifferentiable: "a.f" is in differentiable, too'
+    with pytest.raises(RunError, match=r'nondifferentiable: "a\.f" is in differentiable'):
+        Settings(differentiable=["a.f"], nondifferentiable=["a.f"])
 
 
 # Faults of files

@@ -208,7 +208,7 @@ class Settings:
     nondifferentiable: tuple[str, ...] = _is(
         (),
         DottedNames(),
-        "Functions that no gradient flows through, named likewise.",
+        "Functions that no gradient flows through, named likewise. None of them can be in `differentiable`, too.",
         'nondifferentiable = ["mylib.ops.lookup"]',
     )
     rules: tuple[str, ...] = _is(
@@ -267,6 +267,11 @@ class Settings:
         return selected_codes(selection.on, selection.off, rule_files(self))
 
     @property
+    def contradictions(self) -> tuple[str, ...]:
+        """The functions that are said to have a gradient and to have none."""
+        return tuple(name for name in self.nondifferentiable if name in self.differentiable)
+
+    @property
     def selection(self) -> Selection:
         """The lists that say which rules are on."""
         return Selection(self.select, self.extend_select, self.ignore, self.extend_ignore)
@@ -314,6 +319,9 @@ def _read_given(settings: Settings) -> None:
                 raise Mistake("only a file can extend another one")
             kind: Kind = each.metadata["setting"].kind
             object.__setattr__(settings, at, kind.read(getattr(settings, at), Base(folder, folder)))
+        if settings.contradictions:
+            at = "nondifferentiable"
+            raise Mistake(f'"{settings.contradictions[0]}" is in differentiable, too')
         load_rule_files(rule_files(settings))
         for each in given:
             at, kind = each.name, each.metadata["setting"].kind
