@@ -21,6 +21,7 @@ import re
 import tokenize
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 
 from gradlint.observed_rules import OBSERVED
 from gradlint.rule import Finding, Place, Rule
@@ -35,8 +36,13 @@ _SKIP_FILE = re.compile(r"skip-file(?!\S)", re.IGNORECASE)
 IGNORE = re.compile(rf"#\s*gradlint\s*:\s*{_CODES}", re.IGNORECASE)
 #: Meant as one, and none.
 _NO_COLON = re.compile(r"#\s*gradlint(?:\s+|\s*[-=]\s*)(?:ignore\b|skip-file\b|noqa\b)\S*", re.IGNORECASE)
-#: Meant as one, and none: within the words of a comment. In quotes it is spoken about.
-_NO_HASH = re.compile(rf"(?<=[^#\s])\s+(gradlint\s*:\s*{_CODES})", re.IGNORECASE)
+#: Meant as one, and none: behind that of another tool, or at the end of a comment. In quotes, and within a sentence, it
+#: is spoken about.
+_NO_HASH = re.compile(rf"(?<=[^#\s])\s+(gradlint\s*:\s*{_CODES})(?P<last>(?=\s*(?:--|#|$)))?", re.IGNORECASE)
+_OF_ANOTHER_TOOL = re.compile(r"#\s*(?:noqa|nosec|[a-z][\w-]*:)")
+#: What people write who want something of a linter, but for its own words.
+_WANTED = ("ignore", "skip", "skip-file", "noqa", "disable", "enable", "allow", "suppress", "off")
+_HOLDS_CODES = re.compile(r"[\[=]|\bGL[0-9]")
 _WORD = re.compile(r"[^\s,]+")
 #: Codes that only gradlint gives out; shorter ones (GL08) are other tools'.
 _OWN_CODE = re.compile(r"GL[0-9]{3,}")
@@ -124,8 +130,11 @@ def read_suppressions(text: str, filename: str, cell: int = 0, before: int | Non
                 skip_file = True
             elif match := _IGNORE.match(directive[1]):
                 _read_codes(comment, match, directive.start(1), filename, entries, invalid)
-            elif "gradlint" in directive[0] and not comment.text[: directive.start()].rstrip("#")[-1:].strip():
-                # Else it is a sentence that begins with the name, or a part of a word or an address.
+            elif (
+                "gradlint" in directive[0]
+                and not comment.text[: directive.start()].rstrip("#")[-1:].strip()
+                and not _is_prose(body)
+            ):  # else it is a sentence that begins with the name, or a part of a word or an address
                 start, end = directive.span()
                 invalid.append(
                     invalid_suppression(
@@ -145,6 +154,8 @@ def read_suppressions(text: str, filename: str, cell: int = 0, before: int | Non
                 )
             )
         for almost in _NO_HASH.finditer(comment.text):
+            if almost["last"] is None and not _OF_ANOTHER_TOOL.match(comment.text):
+                continue
             invalid.append(
                 invalid_suppression(
                     f"`{almost[1]}` lacks a `#` of its own",
@@ -156,6 +167,15 @@ def read_suppressions(text: str, filename: str, cell: int = 0, before: int | Non
         if not comment.own_line and (noqa := _NOQA.search(comment.text)):
             _read_noqa(comment, noqa, filename, entries, invalid)
     return Suppressions(filename, skip_file, tuple(entries), tuple(invalid))
+
+
+def _is_prose(body: str) -> bool:
+    """Whether what follows `gradlint:` is an address, or words of a person about it."""
+    words = body.split()
+    if not words or "://" in words[0]:
+        return bool(words)
+    is_long = len(words) > 2 and _HOLDS_CODES.search(body) is None
+    return is_long and not get_close_matches(words[0].lower(), _WANTED, 1, cutoff=0.7)
 
 
 def _nothing_is_missing() -> bool:

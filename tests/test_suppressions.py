@@ -98,6 +98,9 @@ def test_without_a_comment_both_findings_are_there() -> None:
         ("# noqa: GL08", BOTH),
         ("# https://example.org/#gradlint: docs", BOTH),
         ("# Gradlint: see the docs", BOTH),
+        ("# gradlint: see the docs", BOTH),
+        ("# gradlint: https://example.org", BOTH),
+        ("# Use gradlint: ignore[GL101] to silence it", BOTH),
         ("# not `gradlint: ignore[GL101]`", BOTH),
     ],
 )
@@ -198,6 +201,12 @@ def test_a_code_that_is_switched_off_is_not_called_unused() -> None:
         ("# noqa: first-falt", 'no rule "first-falt"; did you mean "first-fault" (GL101)?'),
         ("# noqa: E501, first-falt", 'no rule "first-falt"; did you mean "first-fault" (GL101)?'),
         ("# noqa: GL1O1", 'no rule "GL1O1"; did you mean "GL101" (first-fault)?'),
+        ("# gradlint: ignroe[GL101]", "`ignroe[GL101]` is neither `ignore[...]` nor `skip-file`"),
+        ("# gradlint: disable=GL101 for now", "`disable=GL101` is neither `ignore[...]` nor `skip-file`"),
+        ("# gradlint: skpi this file", "`skpi` is neither `ignore[...]` nor `skip-file`"),
+        ("# frozen gradlint: ignore[GL101]", "`gradlint: ignore[GL101]` lacks a `#` of its own"),
+        ("# frozen gradlint: ignore[GL101] -- yes", "`gradlint: ignore[GL101]` lacks a `#` of its own"),
+        ("# type: ignore gradlint: ignore[GL101] as it is", "`gradlint: ignore[GL101]` lacks a `#` of its own"),
         ("# gradlint: ignore[GL101", "`ignore[GL101` is neither `ignore[...]` nor `skip-file`"),
     ],
 )
