@@ -7,7 +7,6 @@ stand after that line, because it ends within a string or in a backslash.
 from __future__ import annotations
 
 import ast
-import os
 import re
 import tokenize
 import warnings
@@ -21,7 +20,7 @@ from gradlint.files.documents import SUFFIXES as DOCUMENT_SUFFIXES
 from gradlint.files.edits import CannotEdit, Insertion, edited_notebook, edited_script
 from gradlint.files.input_file import InputFile, UnreadableText, decode
 from gradlint.files.notebooks import read_notebook, script_of
-from gradlint.files.whole import change_whole
+from gradlint.files.whole import change_whole, identity
 from gradlint.merging import FileResult
 from gradlint.rule import Finding, Place
 from gradlint.run_rules import ALWAYS_SELECTED
@@ -70,7 +69,7 @@ def add_ignores(results: Sequence[FileResult], reason: str = "") -> Added:
     added = Added()
     by_file: dict[object, list[FileResult]] = {}
     for result in results:
-        by_file.setdefault(_identity(result.filename), []).append(result)
+        by_file.setdefault(identity(result.filename), []).append(result)
     left: dict[str, set[tuple[str, Place]]] = {}
     for same in by_file.values():
         still = {(finding.code, finding.place) for finding in _add_to_one(_united(same), reason, added)}
@@ -79,15 +78,6 @@ def add_ignores(results: Sequence[FileResult], reason: str = "") -> Added:
         findings = (each for each in result.findings if (each.code, each.place) in left[result.filename])
         added.results.append(replace(result, findings=tuple(findings)))
     return added
-
-
-def _identity(filename: str) -> object:
-    """The same for all names of one file: links of either kind."""
-    try:
-        found = os.stat(filename)
-    except (OSError, ValueError):
-        return filename
-    return found.st_dev, found.st_ino
 
 
 def _united(same: Sequence[FileResult]) -> FileResult:

@@ -212,7 +212,7 @@ def read_baseline(file: str, option: str) -> Baseline:
         raise RunError(f"{where}: not JSON: {error}") from error
     if not isinstance(content, dict) or content.get("tool") != TOOL:
         raise RunError(f"{where}: not a baseline of gradlint")
-    if content.get("version") != VERSION:
+    if content.get("version") != VERSION or isinstance(content["version"], bool):
         version = json.dumps(content.get("version"))
         raise RunError(f"{where}: version {version}; this gradlint reads version {VERSION}")
     findings = content.get("findings")
@@ -231,6 +231,8 @@ def _read_entry(content: Any, number: int, where: str) -> Entry:
             expected = "a string" if kind is str else "a number"
             got = f"got {json.dumps(value)[:40]}" if key in content else "it is missing"
             raise RunError(f'{where}: entry {number}: "{key}": expected {expected}, {got}')
+    if content["index"] < 0:
+        raise RunError(f'{where}: entry {number}: "index": expected 0 or more, got {content["index"]}')
     line, through = content["line"], content.get("through", [])
     if not isinstance(through, list) or not all(isinstance(each, str) for each in through):
         raise RunError(f'{where}: entry {number}: "through": expected a list of strings')

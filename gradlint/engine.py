@@ -34,6 +34,7 @@ from gradlint.rule import Finding, Place, Rule, Step, kept_while_rules_stay
 from gradlint.run_rules import (
     ALWAYS_SELECTED,
     INTERNAL_ERROR,
+    START,
     internal_error,
     rule_failed,
     stamped,
@@ -178,7 +179,7 @@ def _judge(file: InputFile, settings: Settings, project: Project, broken: Sequen
         complaint, source = _parsed(file, project)
         if source is None:
             assert complaint is not None
-            return _refused(file, complaint, selected)
+            return _refused(file, complaint, broken, selected)
         try:
             flow = analyse(source, settings, project)
         except (RecursionError, MemoryError):
@@ -190,17 +191,17 @@ def _judge(file: InputFile, settings: Settings, project: Project, broken: Sequen
         found += [*broken, complaint] if complaint is not None else broken
         findings = _distinct([finding for finding in found if finding.code in selected])
         decisions = tuple(files.decision(each) for each in flow.decisions)
-        comments = files.suppressions(findings)
+        comments = files.suppressions(findings, broken)
         places = _places_by_file(findings, comments)
         rows, scopes = files.excerpts(places), files.scopes(places)
         in_part = any(finding.code in ALWAYS_SELECTED for finding in found)
         return Judged(file.filename, findings, decisions, rows, scopes, comments, parsed=True, in_part=in_part)
 
 
-def _refused(file: InputFile, complaint: Finding, selected: frozenset[str]) -> Judged:
+def _refused(file: InputFile, complaint: Finding, broken: Sequence[Finding], selected: frozenset[str]) -> Judged:
     """A file that cannot be parsed: comments are read all the same."""
     name = file.filename
-    comments = comments_of(file)
+    comments = comments_of(file, [complaint, *broken])
     places = [complaint.place, *(comments.places if comments is not None else ())]
     rows = {(name, *at): line for at, line in excerpts_of(file, places).items()}
     found = (complaint,) if complaint.code in selected else ()
@@ -285,10 +286,13 @@ class _Files:
             found.update({(name, *at): scopes[row] for at, row in rows.items() if scopes[row]})
         return found
 
-    def suppressions(self, findings: Sequence[Finding]) -> dict[str, Suppressions]:
-        """The comments of the judged file, and of the others that something was found in."""
-        names = dict.fromkeys([self._entry.filename, *(finding.filename for finding in findings)])
-        return {name: comments for name in names if (comments := comments_of(self._inputs[name])) is not None}
+    def suppressions(self, findings: Sequence[Finding], broken: Sequence[Finding]) -> dict[str, Suppressions]:
+        """The comments of the judged file, some cells of which may be `broken`, and of the others in which something
+        was found."""
+        entry = self._entry.filename
+        names = dict.fromkeys([entry, *(finding.filename for finding in findings)])
+        read = {name: comments_of(self._inputs[name], broken if name == entry else ()) for name in names}
+        return {name: comments for name, comments in read.items() if comments is not None}
 
 
 def _places_by_file(findings: Sequence[Finding], comments: Mapping[str, Suppressions]) -> dict[str, list[Place]]:
@@ -301,17 +305,20 @@ def _places_by_file(findings: Sequence[Finding], comments: Mapping[str, Suppress
     return places
 
 
-def comments_of(file: InputFile) -> Suppressions | None:
-    """The suppressions of a file, cell by cell in a notebook; None where there are none."""
+def comments_of(file: InputFile, errors: Sequence[Finding] = ()) -> Suppressions | None:
+    """The suppressions of a file, above its syntax errors, cell by cell in a notebook; None where there are none.
+
+    A cell for another language has no Python, and so no comments.
+    """
     if not may_hold_suppressions(file.text) and not any(may_hold_suppressions(cell.source) for cell in file.cells):
         return None
+    # Of what is too deep to be read nobody says where it begins.
+    ends = {error.place.cell: error.place.row for error in errors if error.place != START}
     if not file.cells:
-        return read_suppressions(file.text, file.filename)
+        return read_suppressions(file.text, file.filename, before=ends.get(0))
+    parts = ((cell, cell.source if cell.number in ends else cell.text) for cell in file.cells)
     return joined(
-        [
-            read_suppressions((cell.text.strip() and cell.text) or cell.source, file.filename, cell.number)
-            for cell in file.cells
-        ],
+        [read_suppressions(text, file.filename, cell.number, ends.get(cell.number)) for cell, text in parts],
         file.filename,
     )
 

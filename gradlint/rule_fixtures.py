@@ -138,15 +138,17 @@ def _expected(filename: str) -> Iterator[tuple[Row, str]]:
 
 
 def _texts(data: bytes, filename: str) -> list[tuple[int, str]]:
-    """The Python of a script, or of each cell of a notebook with its number.
+    """The Python of a script, or of each cell of a notebook with its number; all of a cell that is no Python.
 
     Raises:
         UnreadableText: it cannot be read.
     """
     if filename.endswith(".ipynb"):
         notebook = read_notebook(data, filename)
-        cells = notebook.file.cells if notebook is not None else ()
-        return [(cell.number, cell.text if cell.text.strip() else cell.source) for cell in cells]
+        if notebook is None:
+            return []
+        broken = {number for number, _ in notebook.broken}
+        return [(cell.number, cell.source if cell.number in broken else cell.text) for cell in notebook.file.cells]
     return [(0, script_of(decode(data, filename)).text)]
 
 

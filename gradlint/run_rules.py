@@ -14,6 +14,7 @@ from enum import Enum
 from typing import TypeVar
 
 from gradlint.rule import Finding, Place, Rule, Severity, Step, register_run_rule
+from gradlint.text import with_short_code
 from gradlint.verdicts import Cause, Verdict
 
 E = TypeVar("E", bound=Enum)
@@ -128,7 +129,7 @@ INVALID_SUPPRESSION = register_run_rule(
 
     ## What it does
     Reports `# gradlint:` comments that are neither `ignore[...]` nor `skip-file`, those that lack the colon or the `#`,
-    and names that no rule has, in `# noqa: GL...` too.
+    and names that no rule has; in `# noqa: ...` codes such as `GL999`, and what is close to the name of a rule.
 
     ## Why it matters
     The comment silences nothing, although somebody wanted it to.
@@ -211,8 +212,8 @@ def stamped(rule: Rule, finding: Finding, filename: str) -> Finding:
         raise TypeError(f"expected a Finding or None, got {_kind_of(finding)}")
     return Finding(
         _place(finding.place, "place"),
-        _words_of(finding.message, "message"),
-        _string(finding.instead, "instead") if finding.instead is not None else None,
+        with_short_code(_words_of(finding.message, "message")),
+        with_short_code(_string(finding.instead, "instead")) if finding.instead is not None else None,
         tuple(_step(each) for each in _list(finding.trace, "trace")),
         _one_of(Verdict, finding.verdict, "verdict"),
         _one_of(Cause, finding.cause, "cause"),
@@ -255,7 +256,9 @@ def _list(values: object, field: str) -> Iterable[object]:
 def _step(step: object) -> Step:
     if not isinstance(step, Step):
         raise TypeError(f"trace: expected steps, got {_kind_of(step)}")
-    return Step(_words_of(step.message, "trace"), _place(step.place, "trace"), _string(step.filename, "trace"))
+    return Step(
+        with_short_code(_words_of(step.message, "trace")), _place(step.place, "trace"), _string(step.filename, "trace")
+    )
 
 
 def _one_of(enum: type[E], value: object, field: str) -> E | None:

@@ -7,15 +7,18 @@ line says wins over what files say.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from string import digits
+from string import ascii_letters, digits
 
 from gradlint.own_rules import rules_under
 from gradlint.rule import Rule, Severity, all_rules, kept_while_rules_stay
 from gradlint.run_rules import ALWAYS_SELECTED
 
 EVERYTHING = "ALL"
+#: What is meant as a code, not as a name.
+_CODE = re.compile(r"[A-Za-z]+[0-9]")
 
 
 def find_rule(code_or_name: str) -> Rule | None:
@@ -28,26 +31,43 @@ def no_such_rule(word: str, rules: Sequence[Rule] | None = None) -> str:
     it may be the beginning of."""
     rules = all_rules() if rules is None else rules
     if word.upper() == EVERYTHING:
-        return f'no rule "{word}"; did you mean "{EVERYTHING}"?'
+        return f'no rule "{word}"; here each rule is named by itself'
     codes = [rule.code for rule in rules]
     begun = [code for code in codes if word and code.startswith(word)]
     if begun:
-        return f'no rule "{word}"; {len(begun)} codes begin with it, {begun[0]} is the first'
-    letters = word.rstrip(digits)
-    if len(word) <= len(letters) + 1 and (families := _families(letters, codes)):
+        told = f"{len(begun)} codes begin with it, {begun[0]} is the first"
+        return f'no rule "{word}"; {told if len(begun) > 1 else f"did you mean {begun[0]}?"}'
+    nearest = nearest_rule(word, rules)
+    if nearest is not None:
+        meant, other = (nearest.code, nearest.name) if _CODE.match(word) else (nearest.name, nearest.code)
+        return f'no rule "{word}"; did you mean "{meant}" ({other})?'
+    letters = word[: len(word) - len(word.lstrip(ascii_letters))]
+    families = _families(letters, codes)
+    if families and word[: len(letters) + 1] not in families:
         return f'no rule "{word}"; codes begin with {", ".join(families)}'
-    known = {rule.code: rule for rule in rules} | {rule.name: rule for rule in rules}
-    near = difflib.get_close_matches(word, known, 5) or difflib.get_close_matches(word.upper(), known, 5)
-    misread = word[:2] + word[2:].upper().replace("O", "0")  # the letter for the digit
-    near = [misread] if misread in known else near
-    if not near:
-        return f'no rule "{word}"'
-    # Codes differ in single characters: of equally close ones, the one that agrees in more places.
-    nearest = max(
-        near, key=lambda each: (_closeness(word, each), sum(a == b for a, b in zip(word, each, strict=False)))
-    )
-    other = known[nearest].name if nearest == known[nearest].code else known[nearest].code
-    return f'no rule "{word}"; did you mean "{nearest}" ({other})?'
+    return f'no rule "{word}"'
+
+
+def nearest_rule(word: str, rules: Sequence[Rule] | None = None) -> Rule | None:
+    """The rule (of all that are known) that a word means which is misspelt; None where that is a guess."""
+    rules = all_rules() if rules is None else rules
+    if not _CODE.match(word):
+        names = {rule.name: rule for rule in rules}
+        near = difflib.get_close_matches(word.lower(), names, 1)
+        return names[near[0]] if near else None
+    misread = word[:2].upper() + word[2:].upper().replace("O", "0")  # the letter for the digit
+    by_code = {rule.code: rule for rule in rules}
+    if misread in by_code:
+        return by_code[misread]
+    letters, number = misread.rstrip(digits), misread.lstrip(ascii_letters)
+    if not number.isdigit():
+        return None
+    same_number = {code.rstrip(digits): code for code in by_code if code.lstrip(ascii_letters) == number}
+    if near := difflib.get_close_matches(letters, same_number, 1, cutoff=0.5):
+        return by_code[same_number[near[0]]]
+    # Another number is another rule, unless it is the last digit that differs, or one is too many.
+    same_start = [code for code in by_code if misread.startswith(code[:-1])]
+    return by_code[min(same_start, key=lambda code: abs(int(code[-1]) - int(number[-1])))] if same_start else None
 
 
 def _families(letters: str, codes: Iterable[str]) -> list[str]:
@@ -55,12 +75,10 @@ def _families(letters: str, codes: Iterable[str]) -> list[str]:
     return sorted({code[: len(letters) + 1] for code in codes if letters and code.rstrip(digits) == letters})
 
 
-def _closeness(word: str, other: str) -> float:
-    return difflib.SequenceMatcher(None, other, word).ratio()
-
-
 def complaint_about_selector(word: str, rules: tuple[Rule, ...]) -> str:
     """What is wrong with a word that is ALL or means some of the rules; empty for nothing."""
+    if word.upper() == EVERYTHING != word:
+        return f'no rule "{word}"; did you mean "{EVERYTHING}"?'
     return "" if any(_specificity(word, rule) for rule in rules) else no_such_rule(word, rules)
 
 

@@ -4,7 +4,8 @@
 - the same on a line of its own: findings that start in the next logical line;
 - `# gradlint: skip-file` anywhere: the whole file;
 - what follows the bracket says why: `# gradlint: ignore[GL203] -- the target network is frozen`;
-- `# noqa` and `# noqa: GL203` after code: for people whose other tools read it. Codes of other tools are theirs.
+- `# noqa` and `# noqa: GL203` after code: for people whose other tools read it. Codes of other tools are theirs,
+  and words that name nothing silence nothing.
 
 Capitals or not is all one but for codes and names. A file that could not be judged (GL001, GL002, GL009) must not look
 clean by a comment that was meant for something else: of all comments, `skip-file` alone silences these.
@@ -20,11 +21,12 @@ import re
 import tokenize
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 
 from gradlint.observed_rules import OBSERVED
 from gradlint.rule import Finding, Place, Rule
 from gradlint.run_rules import ABOUT_COMMENTS, ALWAYS_SELECTED, invalid_suppression, unused_suppression
-from gradlint.selection import find_rule, no_such_rule
+from gradlint.selection import find_rule, nearest_rule, no_such_rule
 
 _DIRECTIVE = re.compile(r"#\s*gradlint\s*:\s*([^#]*)", re.IGNORECASE)
 _CODES = r"ignore\s*\[([^\]#]*)\]"
@@ -34,12 +36,19 @@ _SKIP_FILE = re.compile(r"skip-file(?!\S)", re.IGNORECASE)
 IGNORE = re.compile(rf"#\s*gradlint\s*:\s*{_CODES}", re.IGNORECASE)
 #: Meant as one, and none.
 _NO_COLON = re.compile(r"#\s*gradlint(?:\s+|\s*[-=]\s*)(?:ignore\b|skip-file\b|noqa\b)\S*", re.IGNORECASE)
-#: Meant as one, and none: within the words of a comment. In quotes it is spoken about.
-_NO_HASH = re.compile(rf"(?<=[^#\s])\s+(gradlint\s*:\s*{_CODES})", re.IGNORECASE)
+#: Meant as one, and none: behind that of another tool, or at the end of a comment. In quotes, and within a sentence, it
+#: is spoken about.
+_NO_HASH = re.compile(rf"(?<=[^#\s])\s+(gradlint\s*:\s*{_CODES})(?P<last>(?=\s*(?:--|#|$)))?", re.IGNORECASE)
+_OF_ANOTHER_TOOL = re.compile(r"#\s*(?:noqa|nosec|[a-z][\w-]*:)")
+#: What people write who want something of a linter, but for its own words.
+_WANTED = ("ignore", "skip", "skip-file", "noqa", "disable", "enable", "allow", "suppress", "off")
+_HOLDS_CODES = re.compile(r"[\[=]|\bGL[0-9]")
 _WORD = re.compile(r"[^\s,]+")
 #: Codes that only gradlint gives out; shorter ones (GL08) are other tools'.
 _OWN_CODE = re.compile(r"GL[0-9]{3,}")
-_NOQA = re.compile(r"#\s*noqa(?!\w)(?:\s*:\s*(?P<codes>[A-Z]+\d+(?:(?:\s*,\s*|\s+)[A-Z]+\d+)*))?", re.IGNORECASE)
+_NOQA = re.compile(r"#\s*noqa(?!\w)(?P<colon>\s*:)?", re.IGNORECASE)
+#: One of the words behind `noqa:`: a code of any tool, or perhaps a name.
+_NOQA_WORD = re.compile(r"[\s,]*(?P<word>(?P<code>[A-Za-z]+[0-9]+(?!\w))|[A-Za-z][\w-]*)")
 _BLANK = frozenset({tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT})
 #: Whether they silence nothing is not to be told: the first speak about comments, the others appear in runs alone.
 _NEVER_UNUSED = ABOUT_COMMENTS | OBSERVED
@@ -107,20 +116,25 @@ def joined(parts: Sequence[Suppressions], filename: str) -> Suppressions:
     return Suppressions(filename, any(part.skip_file for part in parts), entries, invalid)
 
 
-def read_suppressions(text: str, filename: str, cell: int = 0) -> Suppressions:
-    """The suppressions of a file, or of one cell of a notebook; where there is a syntax error, those above it."""
+def read_suppressions(text: str, filename: str, cell: int = 0, before: int | None = None) -> Suppressions:
+    """The suppressions of a file, or of one cell of a notebook, those in rows `before` its syntax error."""
     skip_file = False
     entries: list[Suppression] = []
     invalid: list[Finding] = []
     for comment in _comments(text, cell):
+        if before is not None and comment.row >= before:
+            continue
         for directive in _DIRECTIVE.finditer(comment.text):
             body = directive[1].strip()
             if _SKIP_FILE.match(body):
                 skip_file = True
             elif match := _IGNORE.match(directive[1]):
                 _read_codes(comment, match, directive.start(1), filename, entries, invalid)
-            elif "gradlint" in directive[0] and not comment.text[: directive.start()].rstrip("#")[-1:].strip():
-                # Else it is a sentence that begins with the name, or a part of a word or an address.
+            elif (
+                "gradlint" in directive[0]
+                and not comment.text[: directive.start()].rstrip("#")[-1:].strip()
+                and not _is_prose(body)
+            ):  # else it is a sentence that begins with the name, or a part of a word or an address
                 start, end = directive.span()
                 invalid.append(
                     invalid_suppression(
@@ -140,6 +154,8 @@ def read_suppressions(text: str, filename: str, cell: int = 0) -> Suppressions:
                 )
             )
         for almost in _NO_HASH.finditer(comment.text):
+            if almost["last"] is None and not _OF_ANOTHER_TOOL.match(comment.text):
+                continue
             invalid.append(
                 invalid_suppression(
                     f"`{almost[1]}` lacks a `#` of its own",
@@ -149,14 +165,17 @@ def read_suppressions(text: str, filename: str, cell: int = 0) -> Suppressions:
                 )
             )
         if not comment.own_line and (noqa := _NOQA.search(comment.text)):
-            read = list(_noqa_entries(comment, noqa))
-            entries.extend(read)
-            invalid.extend(
-                invalid_suppression(no_such_rule(entry.code), entry.place, filename)
-                for entry in read
-                if _OWN_CODE.fullmatch(entry.code) and find_rule(entry.code) is None
-            )
+            _read_noqa(comment, noqa, filename, entries, invalid)
     return Suppressions(filename, skip_file, tuple(entries), tuple(invalid))
+
+
+def _is_prose(body: str) -> bool:
+    """Whether what follows `gradlint:` is an address, or words of a person about it."""
+    words = body.split()
+    if not words or "://" in words[0]:
+        return bool(words)
+    is_long = len(words) > 2 and _HOLDS_CODES.search(body) is None
+    return is_long and not get_close_matches(words[0].lower(), _WANTED, 1, cutoff=0.7)
 
 
 def _nothing_is_missing() -> bool:
@@ -237,14 +256,34 @@ def _read_codes(
             )
 
 
-def _noqa_entries(comment: _Comment, noqa: re.Match[str]) -> Iterator[Suppression]:
-    codes = [code.upper() for code in re.findall(r"[A-Za-z]+\d+", noqa["codes"] or "")]
-    if not codes:
-        codes = [""]
-    for code in codes:
-        yield Suppression(
-            code, code, comment.place(*noqa.span()), comment.first_row, comment.last_row, True, comment.cell
-        )
+def _read_noqa(
+    comment: _Comment, noqa: re.Match[str], filename: str, entries: list[Suppression], invalid: list[Finding]
+) -> None:
+    """Every rule, or behind a colon those that are named; other words silence nothing, as for ruff."""
+
+    def add(code: str, start: int, end: int) -> None:
+        place = comment.place(start, end)
+        entries.append(Suppression(code, code, place, comment.first_row, comment.last_row, True, comment.cell))
+
+    if noqa["colon"] is None:
+        add("", *noqa.span())
+        return
+    at = noqa.end()
+    while (match := _NOQA_WORD.match(comment.text, at)) is not None:
+        word, at = match["word"], match.end()
+        rule = find_rule(word.upper() if match["code"] else word.lower())
+        if match["code"] or rule is not None:
+            add(rule.code if rule is not None else word.upper(), *match.span("word"))
+        is_ours = _OWN_CODE.fullmatch(word.upper()) if match["code"] else _may_be_misspelt(word)
+        if rule is None and is_ours:
+            invalid.append(invalid_suppression(no_such_rule(word), comment.place(*match.span("word")), filename))
+        if rule is None and not match["code"]:
+            break  # the words of a person
+
+
+def _may_be_misspelt(word: str) -> bool:
+    """Whether a word that names no rule looks as if it should: in `noqa`, people write what they like."""
+    return ("-" in word or word.upper().startswith("GL")) and nearest_rule(word) is not None
 
 
 @dataclass(frozen=True, slots=True)

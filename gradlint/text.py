@@ -9,10 +9,25 @@ from collections.abc import Iterable
 # C0 and C1 controls, line separators, direction overrides and lone surrogates.
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
+_QUOTED = re.compile(r"`([^`]*)`")
+#: Of quoted code so many characters are told, the last of them from its end.
+_LONGEST, _LONGEST_END = 80, 25
+
 
 def printable(text: str) -> str:
     """The text with control characters written as escapes (`\\x1b`), on one line."""
     return _UNSAFE.sub(lambda match: match[0].encode("unicode_escape", "surrogatepass").decode("ascii"), text)
+
+
+def with_short_code(text: str) -> str:
+    """The text with long code in backticks cut in its middle: its ends tell which it is, a report shows the rest."""
+    return _QUOTED.sub(lambda match: f"`{_cut(match[1])}`", text)
+
+
+def _cut(code: str) -> str:
+    if len(code) <= _LONGEST:
+        return code
+    return f"{code[: _LONGEST - _LONGEST_END].rstrip()} … {code[-_LONGEST_END:].lstrip()}"
 
 
 def without_surrogates(text: str) -> str:

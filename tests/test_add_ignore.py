@@ -369,6 +369,18 @@ def test_a_notebook_with_a_byte_order_mark_and_other_line_ends_keeps_them(run: R
     check_finished(run, "a.ipynb")
 
 
+def test_comments_in_a_cell_for_something_else_do_not_stand_in_the_way(run: Run) -> None:
+    bash = lines("%%bash\n# gradlint: ignore[GL101]\n# gradlint: skip-file\n# gradlint: off\n")
+    run.write("a.ipynb", notebook(lines(START), bash, lines("loss = w * w"), lines(END)))
+
+    result = run(*ADD)
+
+    assert (result.exit_code, result.stderr) == (0, "gradlint: added 1 suppression to 1 file\n")
+    expected = lines("loss = w * w  # gradlint: ignore[GL101]")
+    assert (run.folder / "a.ipynb").read_text() == notebook(lines(START), bash, expected, lines(END))
+    check_finished(run, "a.ipynb")
+
+
 # Property
 
 FIXTURES = sorted(

@@ -367,6 +367,7 @@ ENTRY = {"path": "a.py", "rule": "GL101", "scope": "", "line": "x", "index": 0}
     [
         (header(version=2), "version 2; this gradlint reads version 1"),
         (header(version="1"), 'version "1"; this gradlint reads version 1'),
+        (header(version=True), "version true; this gradlint reads version 1"),
         (header(tool="other"), "not a baseline of gradlint"),
         ('{"tool": "eslint"}', "not a baseline of gradlint"),
         ("[]", "not a baseline of gradlint"),
@@ -374,6 +375,7 @@ ENTRY = {"path": "a.py", "rule": "GL101", "scope": "", "line": "x", "index": 0}
         (header(findings={}), '"findings" must be a list'),
         (header(findings=["x"]), 'entry 1: expected an object, got "x"'),
         (header(findings=[ENTRY, {**ENTRY, "index": "0"}]), 'entry 2: "index": expected a number, got "0"'),
+        (header(findings=[{**ENTRY, "index": -1}]), 'entry 1: "index": expected 0 or more, got -1'),
         (header(findings=[{"path": "a.py"}]), 'entry 1: "rule": expected a string, it is missing'),
         (header(findings=[{**ENTRY, "through": "a"}]), 'entry 1: "through": expected a list of strings'),
         (b"\xff\xfe", "not UTF-8"),

@@ -53,10 +53,34 @@ def test_an_unknown_rule_gets_the_nearest_one(run: Run) -> None:
     [
         ("GL70", "9 codes begin with it, GL701 is the first"),
         ("GL9", "codes begin with GL0, GL1, GL2, GL3, GL4, GL5, GL6, GL7"),
+        ("GL999", "codes begin with GL0, GL1, GL2, GL3, GL4, GL5, GL6, GL7"),
+        ("ALL", "--all explains every rule"),
     ],
 )
 def test_the_beginning_of_codes_gets_no_made_up_neighbour(run: Run, word: str, words: str) -> None:
     assert run("rule", word).stderr == f'gradlint: no rule "{word}"; {words}\n'
+
+
+@pytest.mark.parametrize(
+    ("word", "near"),
+    [
+        ("GL0004", "GL004"),
+        ("GL0O4", "GL004"),
+        ("gl004", "GL004"),
+        ("G004", "GL004"),
+        ("GL008", "GL009"),
+        ("invalid-supression", "invalid-suppression"),
+        ("Invalid_Suppression", "invalid-suppression"),
+        ("GL1x", ""),
+        ("GL198", ""),
+        ("E501", ""),
+    ],
+)
+def test_only_what_may_well_be_meant_is_near_to_an_unknown_word(run: Run, word: str, near: str) -> None:
+    told = run("rule", word).stderr
+
+    assert told.startswith(f'gradlint: no rule "{word}"; did you mean "{near}" (' if near else "gradlint: no rule")
+    assert ("did you mean" in told) is bool(near)
 
 
 def test_every_page_has_the_fixed_headings() -> None:

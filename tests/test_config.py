@@ -115,7 +115,8 @@ def test_exclude_is_seen_from_the_folder_of_the_file(run: Run) -> None:
         ("keras = 4", "2: keras: expected 2 or 3, got 4"),
         ("keras = [", "2: invalid value"),
         ("keras = true", "2: keras: expected 2 or 3, got true"),
-        ("keras = 3.0", "2: keras: expected 2 or 3, got 3.0"),
+        ("keras = 3.5", "2: keras: expected 2 or 3, got 3.5"),
+        ('keras = "3"', "2: keras: expected 2 or 3, got '3'"),
         ("per_file_ignores = {}", '2: per_file_ignores: no such setting; did you mean "per-file-ignores"?'),
         ("per-file-ignores = 3", "2: per-file-ignores: expected a table of patterns and lists of rules, got 3"),
         (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support import Run, told
+from support import FAULTY, Run, check, told
 
 IMPORTS = "import numpy as np\nimport tensorflow as tf\nfrom tensorflow import keras\nfrom sklearn import metrics\n\n"
 
@@ -171,3 +171,28 @@ gradient = tape.gradient(loss, w)
 
     # In a graph `.numpy()` would raise.
     assert (finding["code"], finding["verdict"], finding["variables"]) == ("GL201", "none", ["w"])
+
+
+@pytest.mark.parametrize(
+    ("loss", "quoted"),
+    [
+        ("tf.add(w,  # first weight\n    w * \\\n  w)", "tf.add(w, w * w)"),
+        ("tf.add(\n    w,\n    # of the second\n    w * w\n)", "tf.add(w, w * w)"),
+        ("w * len('#1') * \\\n    len('''# 2 \\\n  ''')  # 3", "w * len('#1') * len('''# 2 \\ ''')"),
+        ("tf.add_n([w,\n  w])", "tf.add_n([w, w])"),
+    ],
+    ids=["comment", "call", "string", "list"],
+)
+def test_code_of_several_lines_is_quoted_as_one_line_of_code(loss: str, quoted: str) -> None:
+    (finding,) = check(FAULTY.replace("w * w", loss))
+
+    assert finding.message == f"`w` gets None: `{quoted}` is computed before the tape opens"
+    assert finding.instead == f"compute `{quoted}` under `tape`"
+
+
+def test_long_code_is_quoted_by_its_ends() -> None:
+    (finding,) = check(FAULTY.replace("w * w", f"(w{' + w * 2.0' * 400} - w ** 3.0)"))
+
+    quoted = "w + w * 2.0 + w * 2.0 + w * 2.0 + w * 2.0 + w * 2.0 + w … 2.0 + w * 2.0 - w ** 3.0"
+    assert finding.message == f"`w` gets None: `{quoted}` is computed before the tape opens"
+    assert finding.instead == f"compute `{quoted}` under `tape`"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 from fnmatch import fnmatchcase
 from itertools import product
 from pathlib import Path
@@ -143,6 +145,102 @@ def test_a_gitignore_is_read_as_git_reads_it(run: Run, text: str, left: list[str
     run.write(".gitignore", text)
 
     assert judged(run) == left
+
+
+@pytest.mark.parametrize(
+    ("lines", "left"),
+    [
+        ("*\n!*/\n!*.py\n", ["a.py", "src/gen/a.py", "src/keep.py"]),
+        ("*\n!*/\n!**/*.py\n", ["a.py", "src/gen/a.py", "src/keep.py"]),
+        ("*\n!src/\n!src/keep.py\n", ["src/keep.py"]),
+        ("gen/\n!/src/\n", ["a.py", "src/keep.py"]),
+        ("src/**\n!src/keep.py\n", ["a.py", "src/keep.py"]),
+    ],
+)
+def test_a_pattern_for_a_folder_does_not_answer_for_what_it_holds(run: Run, lines: str, left: list[str]) -> None:
+    (run.folder / ".git").mkdir()
+    write_all(run, "a.py", "src/keep.py", "src/gen/a.py", "src/notes.ipynb")
+
+    excluded = ["--exclude", ",".join([*lines.split(), "*.ipynb"])]
+    assert judged(run, *excluded) == left
+
+    run.write(".gitignore", f"{lines}*.ipynb\n")
+    assert judged(run) == left
+
+
+def test_where_a_run_is_started_does_not_change_what_patterns_leave_out(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (run.folder / ".git").mkdir()
+    write_all(run, "src/a.py", "src/b.ipynb", "src/deep/a.py", "src/deep/b.ipynb")
+    lines = ["*", "!*/", "!*.py"]
+
+    run.write("gradlint.toml", f"exclude = {lines}\n")
+    assert judged(run, "src") == judged(run) == ["src/a.py", "src/deep/a.py"]
+
+    (run.folder / "gradlint.toml").unlink()
+    run.write(".gitignore", "\n".join(lines))
+    assert judged(run, "src") == judged(run) == ["src/a.py", "src/deep/a.py"]
+    monkeypatch.chdir("src")
+    assert judged(run) == ["a.py", "deep/a.py"]
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository of a few folders that hold the same names."""
+    if shutil.which("git") is None:
+        pytest.skip("git is not installed")
+    folder = tmp_path_factory.mktemp("repository")
+    subprocess.run(["git", "init", "--quiet", str(folder)], check=True)
+    for inner in ("", "a", "b", "a/b", "a/a", "b/a", "a/b/a", "b.py"):
+        (folder / inner).mkdir(exist_ok=True)
+        for name in ("a.py", "ab.py", "a b.py", "[a].py"):
+            (folder / inner / name).touch()
+    return folder
+
+
+PARTS = [
+    "a",
+    "b",
+    "*",
+    "?",
+    "**",
+    "*.py",
+    "a*",
+    "a.py",
+    "*a*b*",
+    "[!a]",
+    "[a-b]*",
+    "[]a]*",
+    "[[:alpha:]]",
+    "\\[a].py",
+    "a ",
+]
+PATTERN = st.builds(
+    "{}{}{}{}".format,
+    st.sampled_from(["", "", "!"]),
+    st.sampled_from(["", "", "/"]),
+    st.lists(st.sampled_from(PARTS), min_size=1, max_size=3).map("/".join),
+    st.sampled_from(["", "", "/"]),
+)
+LINES = st.builds(list.__add__, st.sampled_from([[], [], ["*", "!*/"]]), st.lists(PATTERN, max_size=4))
+
+
+@given(LINES, LINES)
+@settings(max_examples=150, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_what_git_ignores_and_nothing_else_is_left_out(
+    repository: Path, run: Run, home: Path, monkeypatch: pytest.MonkeyPatch, outer: list[str], inner: list[str]
+) -> None:
+    monkeypatch.chdir(repository)
+    (repository / ".gitignore").write_text("\n".join(outer))
+    (repository / "a" / ".gitignore").write_text("\n".join(inner))
+    listed = subprocess.run(
+        ["git", "ls-files", "-oz", "--exclude-standard"], capture_output=True, text=True, check=True
+    )
+
+    shown = run("check", "--show-files", "--isolated").stdout.splitlines()
+
+    assert shown == sorted(name for name in listed.stdout.split("\0") if name.endswith(".py"))
 
 
 NAMES = [f"{''.join(letters)}.py" for length in range(1, 5) for letters in product("ab", repeat=length)]

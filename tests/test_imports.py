@@ -11,7 +11,7 @@ import pytest
 
 from support import FAULTY, ROOT
 
-HEAVY = ["ast", "concurrent.futures", "gradlint.engine", "gradlint.flow", "gradlint.rule", "json", "pathspec", "rich"]
+HEAVY = ["ast", "concurrent.futures", "gradlint.engine", "gradlint.flow", "gradlint.rule", "json", "rich"]
 FOREIGN = ["keras", "numpy", "tensorflow", "tf_keras"]
 
 

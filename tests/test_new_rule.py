@@ -200,7 +200,12 @@ def test_notebooks_are_fixtures_too(rule_file: Run) -> None:
     text = (rule_file.folder / FAULTY_FIXTURE).read_text()
     cells: list[dict[str, object]] = [
         {"cell_type": kind, "metadata": {}, "source": source, "outputs": [], "execution_count": None}
-        for kind, source in (("markdown", "A lesson"), ("code", "# expect: ACME001"), ("code", text))
+        for kind, source in (
+            ("markdown", "A lesson"),
+            ("code", "# expect: ACME001"),
+            ("code", "%%bash\n# expect: ACME001"),
+            ("code", text),
+        )
     ]
     notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     rule_file.write("tools/fixtures/ACME001/lesson.ipynb", json.dumps(notebook))

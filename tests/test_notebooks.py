@@ -358,6 +358,19 @@ def test_skip_file_in_any_cell_silences_the_notebook(run: Run) -> None:
     assert judge(run, SETUP, CUT, "# gradlint: skip-file") == []
 
 
+@pytest.mark.parametrize("magic", ["%%bash", "%%writefile a.py", "%%html", "%%javascript", "%%script false"])
+@pytest.mark.parametrize(
+    "comment", ["# gradlint: skip-file", "# gradlint: ignore[GL101]", "# gradlint: off", "echo 1  # noqa: GL999"]
+)
+def test_comments_in_a_cell_for_something_else_do_not_count(run: Run, magic: str, comment: str) -> None:
+    assert judge(run, SETUP, f"{magic}\n{comment}", CUT) == [(3, 2, "GL202")]
+
+
+def test_comments_below_the_syntax_error_of_a_cell_do_not_count(run: Run) -> None:
+    assert judge(run, SETUP, "x = )\n# gradlint: skip-file\n# gradlint: off") == [(2, 1, "GL001")]
+    assert judge(run, SETUP, "# gradlint: skip-file\nx = )") == []
+
+
 @pytest.mark.parametrize("language", ["R", "julia", "scala", "C++17"])
 def test_notebooks_in_another_language_are_left_alone(language: str, run: Run) -> None:
     run.write("nb.ipynb", notebook("library(keras)\nx <- (1", CUT, language=language))

@@ -76,6 +76,9 @@ def test_the_name_of_a_file_may_hold_colons(run: Run) -> None:
             "--output: full and json both go to standard output; give one a file",
         ),
         (["--output", "full:x", "--output", "json:./x"], "--output: full and json both go to ./x"),
+        (["--output", "json:one", "--output", "sarif:other"], "--output: json and sarif both go to other"),
+        (["-o", "x", "-o", "y"], "--output-file: given more than once; several reports take --output FORMAT:FILE"),
+        (["--output-format", "json", "--output-format", "full"], "--output-format: given more than once; several "),
         (["--output", "json:x", "--write-baseline", "x"], "--output: --write-baseline and json both go to x"),
         (["--output", "json", "--output-format", "full"], "--output-format: not together with --output, which takes "),
         (["--output", "json", "-o", "x"], "--output-file: not together with --output, which takes FORMAT:FILE"),
@@ -102,6 +105,7 @@ def test_outputs_that_cannot_be_end_the_run_in_one_line_before_it_judges(
 ) -> None:
     run.write("train.py", FAULTY)
     run.write("empty.py", "")
+    os.link(run.write("one"), run.folder / "other")
     (run.folder / "folder").mkdir()
 
     outcome = run("check", *options)
@@ -109,7 +113,7 @@ def test_outputs_that_cannot_be_end_the_run_in_one_line_before_it_judges(
     assert (outcome.exit_code, outcome.stdout) == (2, "")
     assert outcome.stderr.startswith(f"gradlint: {complaint}")
     assert outcome.stderr.count("\n") == 1
-    assert sorted(os.listdir(run.folder)) == ["empty.py", "folder", "train.py"]
+    assert sorted(os.listdir(run.folder)) == ["empty.py", "folder", "one", "other", "train.py"]
     assert (run.folder / "train.py").read_text() == FAULTY
 
 

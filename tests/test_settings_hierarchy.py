@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gradlint.config import Hierarchy, load_settings, settings_from
+from gradlint.config import Hierarchy, Settings, load_settings, settings_from
 from gradlint.errors import RunError
 from gradlint.files.patterns import Pattern
 from support import BROKEN, CLEAN, FAULTY, Outcome, Run, codes, places
@@ -639,6 +639,25 @@ def test_shown_settings_are_those_of_the_first_file(run: Run) -> None:
     assert run("check", "--show-settings", "nowhere.py").exit_code == 2
 
 
+@pytest.mark.parametrize("is_repository", [True, False])
+def test_what_git_ignores_is_passed_over_when_excludes_are_forced(run: Run, is_repository: bool) -> None:
+    if is_repository:
+        run.write(".git/info/exclude", "local.py\n")
+    run.write("gradlint.toml", "")
+    run.write(".gitignore", "gen/\n*_pb2.py\n" if is_repository else "gen/\n*_pb2.py\nlocal.py\n")
+    run.write("inner/.gitignore", "!kept_pb2.py\nskipped.py\n")
+    named = ["gen/deep/a.py", "b_pb2.py", "c.py", "local.py"]
+    named += ["inner/kept_pb2.py", "inner/other_pb2.py", "inner/skipped.py"]
+    for name in named:
+        run.write(name, FAULTY)
+
+    assert [name for name, _ in checked(run, *named)] == sorted(named)
+    assert [name for name, _ in checked(run, "--force-exclude", *named)] == ["c.py", "inner/kept_pb2.py"]
+    assert [name for name, _ in checked(run, "--force-exclude", "gen/deep", "inner")] == ["inner/kept_pb2.py"]
+    standard_input = ["check", "--force-exclude", "--stdin-filename", "gen/new.py", "-"]
+    assert run(*standard_input, stdin=FAULTY.encode()).exit_code == 0
+
+
 def test_shown_settings_can_be_read_again(run: Run) -> None:
     run.write("gradlint.toml", 'select = ["GL1"]\nexclude = ["old/"]\n[severity]\nGL101 = "info"\n')
     run.write("a.py", FAULTY)
@@ -680,6 +699,21 @@ def test_files_are_shown_that_would_be_judged(run: Run) -> None:
     assert (result.exit_code, result.stdout, result.stderr) == (0, "a/c.ipynb\nb.py\n", "")
     missing = run("check", "--show-files", "b.py", "nowhere.py")
     assert (missing.exit_code, missing.stdout) == (2, "b.py\n")
+
+
+def test_a_function_has_a_gradient_or_none(run: Run) -> None:
+    run.write("gradlint.toml", 'nondifferentiable = [\n"a.f",\n"a.g",\n]\ndifferentiable = ["a.g"]\n')
+    assert failed(run("check")) == 'gradlint.toml:3: nondifferentiable: "a.g" is in differentiable, too'
+
+    run.write("gradlint.toml", 'extend = "base.toml"\ndifferentiable = ["a.f"]\n')
+    run.write("base.toml", 'nondifferentiable = ["a.f"]\n')
+    assert failed(run("check")) == 'gradlint.toml:2: differentiable: "a.f" is in nondifferentiable, too'
+    nothing = ["--config", "nondifferentiable = []"]
+    assert run("check", *nothing).exit_code == 0
+    option = ["--config", 'nondifferentiable = ["a.f"]']
+    assert failed(run("check", *option)) == '--config: nondifferentiable: "a.f" is in differentiable, too'
+    with pytest.raises(RunError, match=r'nondifferentiable: "a\.f" is in differentiable'):
+        Settings(differentiable=["a.f"], nondifferentiable=["a.f"])
 
 
 # Faults of files

@@ -79,6 +79,8 @@ def test_every_rule_can_be_named() -> None:
         {"severity": {"GL1O1": "error"}},
         {"keras": 4},
         {"keras": True},
+        {"keras": "3"},
+        {"keras": 2.5},
         {"include-docs": "yes"},
         {"differentiable": ["my lib"]},
         {"output-format": "fancy"},
@@ -96,6 +98,11 @@ def test_every_rule_can_be_named() -> None:
 def test_what_the_schema_refuses_is_refused(table: dict[str, Any]) -> None:
     assert not VALIDATOR.is_valid(table)
     assert not is_read(table)
+
+
+def test_a_number_may_be_written_with_a_point() -> None:
+    VALIDATOR.validate({"keras": 2.0})
+    assert settings_from({"keras": 2.0}).keras == 2
 
 
 def test_the_settings_of_the_readme_and_of_the_page_are_valid() -> None:

@@ -85,12 +85,22 @@ def test_without_a_comment_both_findings_are_there() -> None:
         ("# noqa: E501, GL101,GL102", []),
         ("# noqa: E501 GL101", [(1, "GL102")]),
         ("# noqa: GL1", []),
+        ("# noqa: first-fault", [(1, "GL102")]),
+        ("# noqa:E501,First-Fault second-fault", []),
+        ("# noqa: GL101 as the other one is meant", [(1, "GL102")]),
+        ("# noqa GL101", []),
         ("# noqa: E501", BOTH),
+        ("# noqa: something else", BOTH),
+        ("# noqa: a well-known thing, GL101", BOTH),
+        ("# noqa:", BOTH),
         ("# ruff: noqa", BOTH),
         ("# noqalify", BOTH),
         ("# noqa: GL08", BOTH),
         ("# https://example.org/#gradlint: docs", BOTH),
         ("# Gradlint: see the docs", BOTH),
+        ("# gradlint: see the docs", BOTH),
+        ("# gradlint: https://example.org", BOTH),
+        ("# Use gradlint: ignore[GL101] to silence it", BOTH),
         ("# not `gradlint: ignore[GL101]`", BOTH),
     ],
 )
@@ -132,8 +142,14 @@ def test_no_comment_at_a_line_silences_that_the_file_could_not_be_judged(comment
 
 def test_skip_file_silences_the_whole_file() -> None:
     assert found("fault()\nx = 1  # gradlint: ignore[GL9]\n# gradlint: skip-file") == []
-    assert found("x = (\n# gradlint: skip-file") == []
     assert found("fault()\n# GRADLINT: SKIP-FILE") == []
+
+
+def test_comments_count_above_a_syntax_error_alone() -> None:
+    assert found("# gradlint: skip-file\nx = )") == []
+    for below in ("x = )\n# gradlint: skip-file", "x = )  # gradlint: skip-file", "x = (\n# gradlint: skip-file"):
+        assert found(below) == [(1, "GL001")]
+    assert found("x = 1  # gradlint: off\ny = )\nz = 1  # gradlint: off") == [(1, "GL004"), (2, "GL001")]
 
 
 def test_text_in_strings_is_no_comment() -> None:
@@ -173,6 +189,7 @@ def test_a_code_that_is_switched_off_is_not_called_unused() -> None:
     [
         ("# gradlint: ignore[GL1O1]", 'no rule "GL1O1"; did you mean "GL101" (first-fault)?'),
         ("# gradlint: ignore[first-falt]", 'no rule "first-falt"; did you mean "first-fault" (GL101)?'),
+        ("# gradlint: ignore[ALL]", 'no rule "ALL"; here each rule is named by itself'),
         ("# gradlint: ignore[]", "`ignore[]` names no rule"),
         ("# gradlint: ignore", "`ignore` is neither `ignore[...]` nor `skip-file`"),
         ("# gradlint: off", "`off` is neither `ignore[...]` nor `skip-file`"),
@@ -181,6 +198,15 @@ def test_a_code_that_is_switched_off_is_not_called_unused() -> None:
         ("# GRADLINT-IGNORE[GL101]", "`# GRADLINT-IGNORE[GL101]` lacks the colon after `gradlint`"),
         ("# type: ignore gradlint: ignore[GL101]", "`gradlint: ignore[GL101]` lacks a `#` of its own"),
         ("# noqa: E501, GL109", 'no rule "GL109"; did you mean "GL102" (second-fault)?'),
+        ("# noqa: first-falt", 'no rule "first-falt"; did you mean "first-fault" (GL101)?'),
+        ("# noqa: E501, first-falt", 'no rule "first-falt"; did you mean "first-fault" (GL101)?'),
+        ("# noqa: GL1O1", 'no rule "GL1O1"; did you mean "GL101" (first-fault)?'),
+        ("# gradlint: ignroe[GL101]", "`ignroe[GL101]` is neither `ignore[...]` nor `skip-file`"),
+        ("# gradlint: disable=GL101 for now", "`disable=GL101` is neither `ignore[...]` nor `skip-file`"),
+        ("# gradlint: skpi this file", "`skpi` is neither `ignore[...]` nor `skip-file`"),
+        ("# frozen gradlint: ignore[GL101]", "`gradlint: ignore[GL101]` lacks a `#` of its own"),
+        ("# frozen gradlint: ignore[GL101] -- yes", "`gradlint: ignore[GL101]` lacks a `#` of its own"),
+        ("# type: ignore gradlint: ignore[GL101] as it is", "`gradlint: ignore[GL101]` lacks a `#` of its own"),
         ("# gradlint: ignore[GL101", "`ignore[GL101` is neither `ignore[...]` nor `skip-file`"),
     ],
 )

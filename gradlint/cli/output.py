@@ -92,6 +92,8 @@ def output_options(command: Command) -> Command:
         click.option(
             "--output-format",
             cls=_FormatOption,
+            multiple=True,
+            callback=_only_one,
             type=click.Choice(FORMATS),
             envvar="GRADLINT_OUTPUT_FORMAT",
             show_envvar=True,
@@ -100,6 +102,8 @@ def output_options(command: Command) -> Command:
         click.option(
             "--output-file",
             "-o",
+            multiple=True,
+            callback=_only_one,
             metavar="FILE",
             shell_complete=complete_files,
             help="Write the report to this file, not to standard output.",
@@ -108,6 +112,12 @@ def output_options(command: Command) -> Command:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+def _only_one(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> str | None:
+    if len(values) > 1:
+        raise RunError(f"{param.opts[0]}: given more than once; several reports take --output FORMAT:FILE")
+    return values[0] if values else None
 
 
 def chosen_outputs(
@@ -240,21 +250,21 @@ def _parsed(value: str) -> Output:
 
 
 def _check_places(outputs: Sequence[Output], taken: Mapping[str, str | None]) -> None:
-    from gradlint.files.whole import check_writable
+    from gradlint.files.whole import check_writable, identity
     from gradlint.text import printable
 
     printed = [output.format for output in outputs if output.file is None]
     if len(printed) > 1:
         raise RunError(f"--output: {printed[0]} and {printed[1]} both go to standard output; give one a file")
-    seen = {os.path.realpath(file): option for option, file in taken.items() if file is not None}
+    seen = {identity(file): option for option, file in taken.items() if file is not None}
     for output in outputs:
         if output.file is None:
             continue
         check_writable(output.file, output.option)
-        path = os.path.realpath(output.file)
-        if path in seen:
-            raise RunError(f"--output: {seen[path]} and {output.format} both go to {printable(output.file)}")
-        seen[path] = output.format
+        file = identity(output.file)
+        if file in seen:
+            raise RunError(f"--output: {seen[file]} and {output.format} both go to {printable(output.file)}")
+        seen[file] = output.format
 
 
 def _complete_format(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:

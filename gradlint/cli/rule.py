@@ -28,6 +28,8 @@ def rule(rules: tuple[str, ...], every: bool, output_format: str) -> None:
 
     if every and rules:
         raise RunError(f"--all: explains every rule; name none beside it, or leave it out: {printable(rules[0])}")
+    if "ALL" in rules:
+        raise RunError('no rule "ALL"; --all explains every rule')
     chosen = every_rule() if every or not rules else named_rules(rules)
     if output_format == "json":
         import json

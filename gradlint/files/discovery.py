@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from gradlint.files.documents import SUFFIXES as DOCUMENT_SUFFIXES
 from gradlint.files.gitignore import is_repository, of_folder, of_repository
-from gradlint.files.patterns import Pattern, Patterns, compiled, verdict_of
+from gradlint.files.patterns import Pattern, Patterns, compiled, is_matched, leaves_nothing_of, verdict_of
 
 if TYPE_CHECKING:
     from gradlint.config import Settings, SettingsByFile
@@ -66,7 +66,7 @@ def discover(paths: Sequence[str], settings: SettingsByFile, *, force_exclude: b
         if not is_folder:
             files.setdefault(os.path.abspath(path), os.path.normpath(path))
             continue
-        for found in _Walk(excludes, unreadable).files_under(os.path.normpath(path)):
+        for found in _Walk(excludes, unreadable, force_exclude).files_under(os.path.normpath(path)):
             files.setdefault(os.path.abspath(found), found)
     return Discovered(tuple(sorted(files.values())), tuple(missing), tuple(unreadable), excludes.met)
 
@@ -97,10 +97,10 @@ class _OfFolder:
 
     def within(self, top: str) -> _OfFolder:
         """How what a folder holds that was named itself is looked at: patterns that exclude all of it do not count."""
-        if self.verdict(top, is_folder=True) is None:
-            return self
         path = os.path.abspath(top)
-        kept = [each for each in self.given if not verdict_of(compiled([each], self.root), path, is_folder=True)]
+        if not leaves_nothing_of(self.patterns, path):
+            return self
+        kept = [each for each in self.given if not leaves_nothing_of(compiled([each], self.root), path)]
         return replace(self, patterns=compiled(kept, self.root), given=tuple(kept))
 
 
@@ -127,7 +127,7 @@ class Excludes:
     def has(self, path: str, *, is_folder: bool) -> bool:
         """Whether a walk over the whole project would pass the path over, wherever the run was started."""
         absolute = os.path.abspath(path)
-        top = self._top_above(absolute)
+        top = self.top_above(absolute)
         parts = os.path.relpath(absolute, top).split(os.sep)
         for length, name in enumerate(parts, 1):
             folder = os.path.join(top, *parts[: length - 1])
@@ -135,9 +135,9 @@ class Excludes:
             within = self.of_folder(folder)
             if within.leaves_out(name, os.path.join(folder, name), is_folder=is_folder or not is_last):
                 return True
-        return False
+        return is_matched(_gitignores_above(absolute, top), absolute, is_folder=is_folder)
 
-    def _top_above(self, path: str) -> str:
+    def top_above(self, path: str) -> str:
         """The root of the settings around a path: the outermost, for those further out say what is passed over, too.
 
         Settings around a repository are those of somebody else, and its own folder may have any name.
@@ -166,9 +166,14 @@ def _why_missing(path: str, error: Exception) -> str:
 class _Walk:
     excludes: Excludes
     unreadable: list[Unusable]
+    is_forced: bool
+    """Whether what was named is passed over, too: else nothing that passes all of it over counts."""
 
     def files_under(self, top: str) -> Iterator[str]:
-        outer = _gitignores_above(os.path.abspath(top))
+        path = os.path.abspath(top)
+        outer = _gitignores_above(path, self.excludes.top_above(path) if self.is_forced else "")
+        if not self.is_forced and (is_matched(outer, path, is_folder=True) or leaves_nothing_of(outer, path)):
+            outer = ()
         inside: dict[int, _OfFolder] = {}  # by those of the settings
         pending: list[tuple[str, tuple[Patterns, ...]]] = [(top, outer)]
         while pending:
@@ -203,7 +208,7 @@ class _Walk:
     def _of_folder(self, folder: str, top: str, made: dict[int, _OfFolder]) -> _OfFolder:
         """How what the folder holds is looked at when `top` was named."""
         found = self.excludes.of_folder(folder)
-        if not found.patterns:
+        if not found.patterns or self.is_forced:
             return found
         if id(found) not in made:
             made[id(found)] = found.within(top)
@@ -218,21 +223,16 @@ def _is_script(entry: os.DirEntry[str], suffixes: tuple[str, ...]) -> bool:
     return os.path.isfile(entry.path) or (entry.is_symlink() and not os.path.exists(entry.path))
 
 
-def _gitignores_above(top: str) -> tuple[Patterns, ...]:
-    """What git passes over by the repository around `top`, and the `.gitignore` files down to the folder above it.
+def _gitignores_above(path: str, root: str = "") -> tuple[Patterns, ...]:
+    """What git passes over by the repository around a path, and the `.gitignore` files down to the folder above it.
 
-    None when they ignore `top` itself: who names an ignored folder wants it judged.
+    Without a repository, by those files from the folder `root` on, if it is given: so a walk over all of it reads them.
     """
-    above: list[str] = []
-    folder = top
-    while not is_repository(folder):
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return ()  # no repository around: only the files inside `top` speak
-        above.append(parent)
-        folder = parent
-    if not above:
-        return ()  # `top` is the root: the walk sees to it
+    folders = [path, *map(str, Path(path).parents)]
+    repository = next(filter(is_repository, folders), "")
+    top = repository or root
+    if top in ("", path):
+        return ()  # only the files inside of what is walked speak
+    above = folders[1 : folders.index(top) + 1]
     files = (of_folder(each) for each in reversed(above) if os.path.isfile(os.path.join(each, ".gitignore")))
-    ignores = (*of_repository(folder), *files)
-    return () if verdict_of(ignores, top, is_folder=True) else ignores
+    return (*(of_repository(repository) if repository else ()), *files)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from gradlint.files.globs import compiled_globs
+from gradlint.files.globs import read_glob
 from gradlint.files.patterns import Patterns
-
-_LAST_BLANK = re.compile(r"[^\S ](?= *\Z)")
 
 
 def is_repository(folder: str) -> bool:
@@ -30,24 +27,15 @@ def of_repository(root: str) -> tuple[Patterns, ...]:
 
 
 def _read(file: str, folder: str) -> Patterns:
-    lines = [_as_pathspec_reads_it(line.removesuffix("\r")) for line in _text(file).split("\n")]
-    try:
-        return Patterns.of_lines(folder, lines)
-    except ValueError:  # git passes over such a line
-        return Patterns.of_lines(folder, [line for line in lines if _is_pattern(line)])
+    lines = [line.removesuffix("\r") for line in _text(file).split("\n")]
+    return Patterns.of_lines(folder, [line for line in lines if _is_pattern(line)])  # git passes over others
 
 
 def _is_pattern(line: str) -> bool:
     try:
-        compiled_globs([line])
+        return read_glob(line) is not None
     except ValueError:
         return False
-    return True
-
-
-def _as_pathspec_reads_it(line: str) -> str:
-    """The line with a blank at its end kept, as git does: of the blanks it takes spaces away alone."""
-    return _LAST_BLANK.sub(lambda match: f"[{match[0]}]", line) if line.strip() else ""
 
 
 def _text(file: str) -> str:

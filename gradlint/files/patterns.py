@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from gradlint.files.globs import compiled_globs
-
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
+from gradlint.files.globs import Glob, read_glob
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +72,7 @@ def check_pattern(text: str) -> None:
     if not text.strip().strip("!"):
         raise ValueError("a pattern is empty")
     try:
-        compiled_globs([text])
+        read_glob(text)
     except ValueError as error:
         raise ValueError(f'"{text}" is no pattern as in .gitignore') from error
 
@@ -86,24 +82,29 @@ class Patterns:
     """Patterns, and the absolute folder that they are seen from."""
 
     folder: str
-    spec: GitIgnoreSpec | None
+    globs: tuple[Glob, ...]
 
     @classmethod
-    def of_lines(cls, folder: str, lines: Sequence[str]) -> Patterns:
+    def of_lines(cls, folder: str, lines: Iterable[str]) -> Patterns:
         """
         Raises:
             ValueError: one of the lines is no pattern.
         """
-        if not lines:
-            return cls(folder, None)
-        return cls(folder, compiled_globs(lines))
+        return cls(folder, tuple(glob for line in lines if (glob := read_glob(line)) is not None))
 
     def verdict(self, path: str, *, is_folder: bool) -> bool | None:
-        """True for matched, False for kept by `!`, None when no pattern speaks. The path is absolute."""
-        if self.spec is None or not path.startswith(self.folder.rstrip(os.sep) + os.sep):
+        """True for matched, False for kept by `!`, None when no pattern speaks. The path is absolute.
+
+        The path alone is looked at: a pattern that matches a folder says nothing of what the folder holds.
+        """
+        folder = self.folder.rstrip(os.sep)
+        if not self.globs or not path.startswith(folder + os.sep):
             return None
-        relative = os.path.relpath(path, self.folder) + ("/" if is_folder else "")
-        return self.spec.check_file(relative).include
+        seen = path[len(folder) :].replace(os.sep, "/")
+        for glob in reversed(self.globs):
+            if glob.matches(seen, is_folder=is_folder):
+                return not glob.keeps
+        return None
 
 
 def compiled(patterns: Sequence[Pattern], root: str | Path) -> tuple[Patterns, ...]:
@@ -121,3 +122,19 @@ def verdict_of(patterns: Sequence[Patterns], path: str, *, is_folder: bool) -> b
         if verdict is not None:
             return verdict
     return None
+
+
+def is_matched(patterns: Sequence[Patterns], path: str, *, is_folder: bool) -> bool:
+    """Whether an absolute path is matched, or a folder above it: then nothing brings back what the folder holds."""
+    if verdict_of(patterns, path, is_folder=is_folder):
+        return True
+    return any(verdict_of(patterns, str(folder), is_folder=True) for folder in Path(path).parents)
+
+
+def leaves_nothing_of(patterns: Sequence[Patterns], folder: str) -> bool:
+    """Whether an absolute folder is matched, or all that it holds, as by `folder/**`."""
+    around = [each for each in patterns if each.folder != folder]
+    verdict = verdict_of(around, folder, is_folder=True)
+    if verdict is None:
+        verdict = verdict_of(around, os.path.join(folder, "\0", "\0"), is_folder=False)
+    return bool(verdict)

@@ -221,3 +221,12 @@ def _umask() -> int:
 def _refused(what: str, file: str, error: Exception) -> RunError:
     words = getattr(error, "strerror", None) or str(error)
     return RunError(f"{what}: {printable(file)}: {words[:1].lower()}{words[1:]}")
+
+
+def identity(file: str) -> object:
+    """The same for all names of one file: links of either kind."""
+    try:
+        found = os.stat(file)
+    except (OSError, ValueError):
+        return os.path.realpath(file)
+    return found.st_dev, found.st_ino

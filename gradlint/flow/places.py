@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping
 
 from gradlint.flow.sources import ROWS, Source
+from gradlint.flow.wording import on_one_line
 from gradlint.rule import Place
 
 
@@ -66,4 +67,4 @@ class Places:
         parts = [first[start_offset:].decode(errors="replace")]
         parts += [self._line(each) for each in range(row + 1, end)]
         parts.append(self._line(end).encode()[:end_offset].decode(errors="replace"))
-        return " ".join(part.strip() for part in parts)
+        return on_one_line(parts)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gradlint.errors import RunError
-from gradlint.files.patterns import Pattern, compiled, verdict_of
+from gradlint.files.patterns import Pattern, compiled, is_matched
 from gradlint.own_rules import load_rule_files, rule_files, rules_under
 from gradlint.rule import Finding, Severity, kept_while_rules_stay
 from gradlint.selection import Selection, matching_codes, selected_codes, severity_of
@@ -208,7 +208,7 @@ class Settings:
     nondifferentiable: tuple[str, ...] = _is(
         (),
         DottedNames(),
-        "Functions that no gradient flows through, named likewise.",
+        "Functions that no gradient flows through, named likewise. None of them can be in `differentiable`, too.",
         'nondifferentiable = ["mylib.ops.lookup"]',
     )
     rules: tuple[str, ...] = _is(
@@ -267,6 +267,11 @@ class Settings:
         return selected_codes(selection.on, selection.off, rule_files(self))
 
     @property
+    def contradictions(self) -> tuple[str, ...]:
+        """The functions that are said to have a gradient and to have none."""
+        return tuple(name for name in self.nondifferentiable if name in self.differentiable)
+
+    @property
     def selection(self) -> Selection:
         """The lists that say which rules are on."""
         return Selection(self.select, self.extend_select, self.ignore, self.extend_ignore)
@@ -314,6 +319,9 @@ def _read_given(settings: Settings) -> None:
                 raise Mistake("only a file can extend another one")
             kind: Kind = each.metadata["setting"].kind
             object.__setattr__(settings, at, kind.read(getattr(settings, at), Base(folder, folder)))
+        if settings.contradictions:
+            at = "nondifferentiable"
+            raise Mistake(f'"{settings.contradictions[0]}" is in differentiable, too')
         load_rule_files(rule_files(settings))
         for each in given:
             at, kind = each.name, each.metadata["setting"].kind
@@ -349,7 +357,7 @@ def ignored_in(tables: tuple[PerFileIgnores, ...], root: str, path: str) -> froz
     return frozenset(
         code
         for patterns, is_negated, words in _per_file(tables, root)
-        if (verdict_of(patterns, path, is_folder=False) is True) is not is_negated
+        if is_matched(patterns, path, is_folder=False) is not is_negated
         for code in matching_codes(words)
     )
 

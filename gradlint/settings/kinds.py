@@ -208,12 +208,12 @@ class KerasVersion(Kind):
     words = "2 or 3"
 
     def read(self, value: object, base: Base) -> int:
-        if value not in (2, 3, "2", "3") or isinstance(value, bool | float):
+        if isinstance(value, bool) or not isinstance(value, int | float) or value not in (2, 3):
             raise Mistake(f"expected 2 or 3, got {_told(value)}")
-        return int(str(value))
+        return int(value)  # 3.0, which is no other number for a JSON schema
 
     def schema(self) -> Json:
-        return {"enum": [2, 3, "2", "3"]}
+        return {"enum": [2, 3]}
 
 
 @dataclass(frozen=True)

@@ -168,9 +168,24 @@ def joined(layers: Sequence[Layer], root: str | None, options: Sequence[Layer] =
     for layer in (*layers, *options):
         layer.load_rules()  # before words that name rules are looked at: they may name these
     settings = _together((*layers, *options), root)
+    _check_gradients(settings, (*layers, *options))
     for layer in layers:
         layer.check(rules_under(rule_files(settings)))
     return settings.over_files(_together(options, root).selection) if options else settings
+
+
+def _check_gradients(settings: Settings, layers: Sequence[Layer]) -> None:
+    """Look whether a function is said to be both, with a gradient and without; the nearest place that says so is told.
+
+    Raises:
+        RunError: one is.
+    """
+    if settings.contradictions:
+        for layer in reversed(layers):
+            for key, other in (("nondifferentiable", "differentiable"), ("differentiable", "nondifferentiable")):
+                for position, name in enumerate(layer.values.get(key, ())):
+                    if name in settings.contradictions:
+                        raise layer.source.error(f'"{name}" is in {other}, too', key, position)
 
 
 def check_words(options: Sequence[Layer]) -> None:
