@@ -693,3 +693,22 @@ def test_a_mask_changes_nothing_of_what_flow_says(run: Run) -> None:
 
     assert unmasked != program
     assert flow(run, program) == flow(run, unmasked)
+
+
+def test_a_layer_that_puts_its_outputs_into_a_dict_is_no_dropped_output(run: Run) -> None:
+    columns = f"""{IMPORTS}
+class Features(tf.keras.layers.Layer):
+    def __init__(self, columns):
+        super().__init__()
+        self.dense = tf.keras.layers.DenseFeatures(columns)
+
+    def call(self, features, training=None):
+        outputs = {{}}
+        self.dense(features, training=training, cols_to_output_tensors=outputs)
+        return outputs
+"""
+
+    assert told(run, columns) == []
+    assert told(run, columns.replace("=outputs", "=None")) == [
+        ("GL602", "self.dense(features, training=training, cols_to_output_tensors=None)")
+    ]

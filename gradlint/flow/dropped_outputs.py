@@ -19,15 +19,21 @@ def judge_graphs(it: Interpreter) -> None:
     reached: set[int] = set()
     nodes: set[ast.AST | None] = set()  # a call in a loop is met several times, and one of its values may lead on
     called: set[int] = set()
+    unseen = 0  # the last thing behind an output of which it cannot be told what it was made of
     for model in models:
         assert model.outputs is not None
         for each in lineage(it.leaves(model.outputs), 5000, recorded_or_dead):
             reached.add(each.serial)
+            unseen = max(unseen, each.serial if each.is_opaque else 0)
             nodes.add(each.node)
             if isinstance(each.ref, SymbolicCall) and each.ref.callee is not None and each.ref.callee.ref is not None:
                 called.add(each.ref.callee.ref.id)
     inputs = {each.serial for model in models for each in model.inputs}
-    waiting = [value for value in it.symbolic_calls if value.serial not in reached and value.node not in nodes]
+    waiting = [
+        value
+        for value in it.symbolic_calls
+        if value.serial not in reached and value.node not in nodes and value.serial > unseen
+    ]
     lost = [value for value in waiting if _is_lost(it, value, called)]
     for value in lost:
         behind = {each.serial for each in lineage([value], 500, recorded_or_dead)}

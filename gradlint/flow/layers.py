@@ -267,12 +267,13 @@ def call_keras_instance(it: Interpreter, instance: Value, arguments: Arguments, 
         return it.call(patched, arguments, node)
     run = class_attribute(it, owner.cls, "call")
     symbolic = any(leaf.kind is Kind.SYMBOLIC for value in arguments.every() for leaf in it.leaves(value))
+    given = [each for each in arguments.every() if each.kind not in (Kind.LITERAL, Kind.PLAIN)]
     functional = it.store.get((owner.id, FUNCTIONAL))
     if run is None and functional is not None and functional.kind is Kind.LAYER and not owner.open_self:
         return call_layer(it, functional, arguments, node)
     if run is None or (owner.open_self and is_overridden(it, owner.cls, "call")):
         if not is_model_family(owner.cls) and not owner.open_self and owner.cls.families and not owner.cls.open_base:
-            tensors = (*arguments.positional, variable_set(it, instance, "weights", node))
+            tensors = (*given, variable_set(it, instance, "weights", node))
             return it.operation(node, tensors, label="call", kind=Kind.SYMBOLIC if symbolic else Kind.TENSOR)
         return it.opaque_call(node, (instance, *arguments.every()), f"`call` of `{owner.cls.name}` cannot be seen")
     build_once(it, instance, node)
@@ -290,7 +291,7 @@ def call_keras_instance(it: Interpreter, instance: Value, arguments: Arguments, 
         read_before = it.weights_read
         value = it.operation(
             node,
-            (*arguments.positional, variable_set(it, instance, "weights", node)),
+            (*given, variable_set(it, instance, "weights", node)),
             label="call",
             kind=Kind.SYMBOLIC,
             ref=SymbolicCall(it.new_id(), instance, arguments.positional, tuple(keywords.items())),

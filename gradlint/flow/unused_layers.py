@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from gradlint.flow.classes import open_instance
-from gradlint.flow.instances import class_attribute
+from gradlint.flow.instances import class_attribute, is_empty
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.members import is_keras_family, may_be_part, members_of
 from gradlint.flow.model_events import LayerNeverCalled, LayerOutputDropped, WeightNeverUsed
@@ -228,9 +228,15 @@ def note_output_dropped(it: Interpreter, value: Value, node: ast.AST) -> None:
     layer = value.callee
     if layer is None or value.node is not node or it.expected or not _is_trained_layer(layer):
         return
-    if not any(_is_call(frame) for frame in it.frame.callers()):
+    if not any(_is_call(frame) for frame in it.frame.callers()) or _fills_container(it, value):
         return
     it.note(LayerOutputDropped, node, _code(layer, value), "", certain=False)
+
+
+def _fills_container(it: Interpreter, value: Value) -> bool:
+    """Whether the layer is given an empty list or dict, which it may put its outputs into."""
+    given = value.given.every() if value.given is not None else value.inputs
+    return any(is_empty(it, each) for each in given)
 
 
 def _is_call(frame: Frame) -> bool:
