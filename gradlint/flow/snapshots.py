@@ -8,6 +8,7 @@ from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.members import is_keras_family
 from gradlint.flow.model_events import WeightSnapshot
 from gradlint.flow.objects import Class, Variable
+from gradlint.flow.scopes import Frame
 from gradlint.flow.values import DType, How, Kind, Value, lineage
 
 _ONCE = ("__init__", "build")
@@ -25,12 +26,22 @@ def note_snapshot(it: Interpreter, owner: Value, name: str, value: Value, node: 
         return
     if value.kind is not Kind.TENSOR or value.how is not How.OPERATION or value.dtype in (DType.INTEGER, DType.BOOL):
         return
+    if any(_is_run_again(frame) for frame in it.frame.callers()):
+        return  # the layer itself is made anew in each call
     if value.label.rpartition(".")[2] in _COPIES or name in it.relevance.assigned_outside_init:
         return
     weight = next((each for each in lineage([value], 40, lambda each: each.inputs) if _is_trained(each)), None)
     if weight is not None and _is_used_by_calls(cls, name):
         source = ast.unparse(weight.node) if isinstance(weight.node, ast.Attribute) else weight.ref.name
         it.note(WeightSnapshot, node, f"self.{name}", source or "a weight", certain=False)
+
+
+def _is_run_again(frame: Frame) -> bool:
+    """Whether this is a method of a layer or model that is run for each batch."""
+    function = frame.function
+    if function is None or function.owner is None or function.name in _ONCE:
+        return False
+    return is_keras_family(function.owner)
 
 
 def _is_trained(value: Value) -> bool:
