@@ -112,7 +112,7 @@ def _looked_up(it: Interpreter, receiver: Value, name: str, arguments: Arguments
         return found
     if name in ("pop", "popleft"):
         _take_out(it, receiver, items, name, first)
-    if name == "get" and len(arguments.positional) > 1:
+    if name in ("get", "pop") and len(arguments.positional) > 1:
         known = items.keys is not None and first is not None and first.kind is Kind.LITERAL
         if known and items.keys is not None and first is not None:
             return found if first.ref in items.keys else arguments.positional[1]

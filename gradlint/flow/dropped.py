@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from gradlint.flow.applied import is_given_to_optimizer
 from gradlint.flow.arguments import name_called
 from gradlint.flow.descent import gradient_of, is_same_source
 from gradlint.flow.interpreter import Interpreter
@@ -70,8 +71,10 @@ def _moved_by(value: Value) -> Value | None:
 
 
 def _is_written(it: Interpreter, variable: Value) -> bool:
-    written = members_of(it, variable)[0]
-    return any(each in it.assigned or each in it.written_state for each in written)
+    members = members_of(it, variable)[0]
+    if any(each in it.assigned or each in it.written_state for each in members):
+        return True
+    return is_given_to_optimizer(it, variable, members)
 
 
 def _shown(moved: list[Value], node: ast.Call) -> str:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import ast
 import re
 
-from gradlint.flow.applied import applied_calls
-from gradlint.flow.asking import Asked, SourceAsked
-from gradlint.flow.descent import is_same_source
+from gradlint.flow.applied import applied_calls, is_given_to_optimizer
+from gradlint.flow.asking import Asked
 from gradlint.flow.interpreter import Interpreter
-from gradlint.flow.members import members_of
 from gradlint.flow.unused_changes import is_read
 from gradlint.flow.update_events import GradientUnused
 from gradlint.flow.values import How, Kind, Value, lineage
@@ -66,12 +64,4 @@ def _is_moved(it: Interpreter, asked: Asked) -> bool:
     members = {member for source in sources for member in source.members}
     if any(member in it.assigned or member in it.written_state for member in members):
         return True
-    return any(_may_move(it, moved, source) for moved in it.moved.values() for source in sources)
-
-
-def _may_move(it: Interpreter, moved: Value, source: SourceAsked) -> bool:
-    """Whether what an optimizer was given is, or may be, the source or a part of it."""
-    if moved.kind is Kind.UNKNOWN:
-        whole = moved.inputs[0] if moved.how is How.PART and moved.inputs else None
-        return whole is None or whole.kind is not Kind.VARIABLES or is_same_source(whole, source.value)
-    return is_same_source(moved, source.value) or bool(source.members & members_of(it, moved)[0])
+    return any(is_given_to_optimizer(it, source.value, source.members) for source in sources)

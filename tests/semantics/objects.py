@@ -387,6 +387,9 @@ tape.gradient(loss, w)
 with tf.GradientTape() as tape:
     loss = table.pop(order.pop(0))(w)
 tape.gradient(loss, w)
+with tf.GradientTape() as tape:
+    loss = table.pop("third", tf.cos)(w)
+tape.gradient(loss, w)
 
 # %% a dataclass whose decorator has options
 from dataclasses import KW_ONLY, dataclass, field
