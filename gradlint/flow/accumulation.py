@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from gradlint.flow.descent import PRODUCTS, QUOTIENTS, SUMS, gradient_of
+from gradlint.flow.descent import PRODUCTS, QUOTIENTS, gradient_of
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.objects import Variable
 from gradlint.flow.optimizers import Pair
 from gradlint.flow.update_events import NeverReset
 from gradlint.flow.values import Fill, How, Kind, Value, alternatives, is_literal, lineage
+from gradlint.ops.op import Role
 
 _MOST = 80
 _EMPTYING = frozenset({"clear", "pop", "update", "append", "extend", "insert", "setdefault", "remove"})
@@ -59,10 +60,10 @@ def _summands(value: Value, depth: int = 0) -> set[int] | None:
         return set()  # where a sum begins
     if depth > 30 or value.how is not How.OPERATION:
         return None
-    if value.label in PRODUCTS | QUOTIENTS and not depth:
+    if value.op.role in PRODUCTS | QUOTIENTS and not depth:
         held = [each for each in value.operands if gradient_of(each) is not None]
         return _summands(held[0]) if len(held) == 1 else None
-    if value.label in SUMS and value.label != "-":
+    if value.op.role is Role.SUM:
         found = [_summands(each, depth + 1) for each in value.operands or value.inputs]
         known = [each for each in found if each is not None]
         return set().union(*known) if len(known) == len(found) else None
@@ -76,7 +77,7 @@ def _accumulators(it: Interpreter, gradient: Value, depth: int = 0) -> list[Valu
         return [it.value_of[behind.id]] if isinstance(behind, Variable) and behind.id in it.value_of else [gradient]
     if depth > 4:
         return []
-    if gradient.how is How.JOIN or gradient.label in ("*", "/", "tf.identity", "read", "tf.convert_to_tensor"):
+    if gradient.how is How.JOIN or gradient.op.role in PRODUCTS | QUOTIENTS | {Role.COPY}:
         return [
             found for each in (gradient.operands or gradient.inputs) for found in _accumulators(it, each, depth + 1)
         ]
@@ -129,7 +130,7 @@ def note_accumulation(it: Interpreter, target: ast.expr, value: Value, statement
 
 def _adds_gradient(value: Value) -> bool:
     """Whether a value is a sum of a gradient and of something older."""
-    if value.how is not How.OPERATION or value.label not in SUMS or value.label == "-" or len(value.operands) != 2:
+    if value.how is not How.OPERATION or value.op.role is not Role.SUM or len(value.operands) != 2:
         return False
     return any(gradient_of(each) is not None for each in value.operands)
 

@@ -27,6 +27,12 @@ class Arguments:
             return self.positional[position]
         return None
 
+    def first(self) -> Value | None:
+        """What is given first, by place or by name."""
+        if self.positional:
+            return self.positional[0]
+        return next(iter(self.keywords.values()), None)
+
     def every(self) -> list[Value]:
         """All argument values."""
         extra = [each for each in (self.more, self.more_keywords) if each is not None]

@@ -25,10 +25,10 @@ from gradlint.flow.reach import (
 from gradlint.flow.rebinding import descends
 from gradlint.flow.values import How, Kind, Value, alternatives
 from gradlint.flow.ways import (
-    ASSEMBLING,
     creation,
     cut_edge,
     first_cut,
+    is_assembling,
     is_forward_pass,
     is_reduction,
     last_outside,
@@ -37,6 +37,7 @@ from gradlint.flow.ways import (
     origin_of,
     within,
 )
+from gradlint.ops import table as ops
 from gradlint.rule import Step, Trace
 from gradlint.verdicts import ZERO_CAUSES, Cause, Verdict
 
@@ -206,7 +207,7 @@ class Blame:
                 node = self.place_node(shown, tape, last)
                 if moment is Moment.BEFORE and (
                     is_reduction(last)
-                    or last.label == "tf.function"
+                    or last.op is ops.TRACED
                     or is_forward_pass(last)
                     or (node is not last.node and last.serial not in self.it.stored)
                 ):
@@ -257,7 +258,7 @@ class Blame:
             return Cause.OUTSIDE_TAPE, None
         if recorder.node is tape.node and any(
             step.value.serial in self.it.held
-            or (step.value.label not in ASSEMBLING and moment_of(step.value, tape) is Moment.UNDER)
+            or (not is_assembling(step.value) and moment_of(step.value, tape) is Moment.UNDER)
             for step in steps
         ):
             # The same `with` in an earlier iteration: what it recorded was kept, and is stale now.

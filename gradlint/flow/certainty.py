@@ -8,8 +8,8 @@ from gradlint.flow.members import LAYER_VARIABLES
 from gradlint.flow.objects import Layer
 from gradlint.flow.values import How, Kind, Value, alternatives
 from gradlint.knowledge.effects import AS_MANY_AS_ASKED, effect_of
+from gradlint.ops import table as ops
 
-_OPERATORS = frozenset({"+", "-", "*", "/", "@", "**", "%", "~"})
 #: Of these a call returns one tensor, whatever it is given.
 _ONE_OUTPUT = frozenset(
     "Dense Conv1D Conv2D Conv3D Embedding Sequential Flatten Dropout BatchNormalization LayerNormalization Activation "
@@ -32,10 +32,10 @@ def is_surely_tensor(value: Value, depth: int = 0) -> bool:
     label = value.label
     if value.how is How.FRESH:
         return _computes(label)
-    if label in _OPERATORS or label == "tf.function" or isinstance(value.node, ast.Compare):
+    if _is_operator(value):
         sides = value.operands or value.inputs
         return any(is_variable(each) or is_surely_tensor(each, depth + 1) for each in sides)
-    if label in ("[]", "read", "read_value", "value"):
+    if value.op in (ops.ITEM, ops.READ):
         return any(is_variable(each) or is_surely_tensor(each, depth + 1) for each in value.inputs)
     if label == "call":
         return any(
@@ -45,6 +45,11 @@ def is_surely_tensor(value: Value, depth: int = 0) -> bool:
             for each in value.inputs
         )
     return _computes(label)
+
+
+def _is_operator(value: Value) -> bool:
+    """Whether this is written as an operator, or was returned by a graph: it is a tensor if what it takes is one."""
+    return value.op is ops.TRACED or isinstance(value.node, ast.BinOp | ast.UnaryOp | ast.AugAssign | ast.Compare)
 
 
 def _computes(label: str) -> bool:
@@ -81,7 +86,7 @@ def is_slice_of_weight(value: Value) -> bool:
 
 def variable_behind(value: Value) -> Value | None:
     """The variable that a slice was cut out of."""
-    while value.how is How.OPERATION and value.label in ("[]", "read", "tf.gather", "tf.gather_nd") and value.inputs:
+    while value.how is How.OPERATION and value.op in (ops.ITEM, ops.READ, ops.GATHER, ops.GATHER_ND) and value.inputs:
         value = value.inputs[0]
         if is_variable(value):
             return value

@@ -39,6 +39,8 @@ from gradlint.knowledge.losses import (
     REGRESSIONS,
     loss_name,
 )
+from gradlint.ops import table as ops
+from gradlint.ops.op import Role
 
 #: A loss that is used in both directions on purpose, where the other one is used as well.
 _EITHER_WAY = "kl_divergence"
@@ -155,10 +157,10 @@ def _is_swapped(it: Interpreter, target: Value, predicted: Value, node: ast.AST,
 
 
 def _is_filled(value: Value) -> bool:
-    return value.label.rpartition(".")[2] in _FILLED
+    return value.op in _FILLED
 
 
-_FILLED = frozenset("fill full ones zeros ones_like zeros_like full_like".split())
+_FILLED = frozenset({ops.FULL, ops.ONES, ops.ZEROS, ops.ONES_LIKE, ops.ZEROS_LIKE, ops.FULL_LIKE})
 
 
 def _arguments_written(node: ast.AST) -> tuple[str, str]:
@@ -264,13 +266,10 @@ def _is_target(it: Interpreter, value: Value) -> bool:
 
 def _content_of(value: Value) -> tuple[Value, ...]:
     """What the numbers of a value were computed from: of `ones_like(x)` and `fill(shape)` nothing."""
-    name = value.label.rpartition(".")[2]
-    return () if name.endswith("_like") or name in ("fill", "ones", "zeros", "shape") else recorded_or_dead(value)
+    return () if value.op in _FILLED or value.op.role is Role.SHAPE else recorded_or_dead(value)
 
 
 # --- ranks ---------------------------------------------------------------------------------------------------------
-
-_PUTS_IN_AXES = frozenset("[] expand_dims reshape transpose newaxis".split())
 
 
 def judge_difference(it: Interpreter, left: Value, right: Value, made: Value, node: ast.AST) -> None:
@@ -319,16 +318,14 @@ def _leaves(numbers: Numbers, own: Numbers) -> bool:
 
 def _is_put_up(value: Value) -> bool:
     """Whether the shape was made by hand: for a comparison of all with all."""
-    return value.label.rpartition(".")[2] in _PUTS_IN_AXES
+    return value.op is ops.ITEM or value.op.role is Role.RESHAPE
 
 
 def _is_product(value: Value) -> bool:
     """Whether this is a linear model written by hand."""
-    if value.label == "+" and value.operands:
+    if value.op is ops.ADD and value.operands:
         return any(_is_product(each) for each in value.operands)
-    return value.label in ("@", "tf.matmul", "tf.linalg.matmul") and any(
-        each.kind is Kind.VARIABLE for each in value.inputs
-    )
+    return value.op is ops.MATMUL and any(each.kind is Kind.VARIABLE for each in value.inputs)
 
 
 def _shape(value: Value) -> str:

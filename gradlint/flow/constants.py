@@ -24,6 +24,9 @@ from gradlint.flow.shapes import (
     reduced,
 )
 from gradlint.flow.values import DType, Fill, How, Kind, Value, alternatives, is_literal
+from gradlint.ops import table as ops
+from gradlint.ops.lookup import op_of, operands_of
+from gradlint.ops.op import Op, Role
 
 _CELL = "<fill>"
 Describer = Callable[[Interpreter, Arguments, Value], None]
@@ -31,7 +34,10 @@ Describer = Callable[[Interpreter, Arguments, Value], None]
 
 def describe(it: Interpreter, symbol: str, arguments: Arguments, made: Value) -> None:
     """Fill in shape and contents of the result of a library function."""
-    describer = _DESCRIBERS.get(symbol.rpartition(".")[2])
+    op = op_of(symbol)
+    describer = _DESCRIBERS.get(op)
+    if describer is None and op.keeps_shape:
+        describer = _entrywise
     if describer is None or made.kind not in (Kind.TENSOR, Kind.PLAIN, Kind.SYMBOLIC):
         return
     if symbol.startswith("np.random."):
@@ -44,15 +50,15 @@ def describe(it: Interpreter, symbol: str, arguments: Arguments, made: Value) ->
         _set_fill(it, made, made.fill)
 
 
-def describe_operator(left: Value, right: Value, sign: str, made: Value) -> None:
+def describe_operator(left: Value, right: Value, op: Op, made: Value) -> None:
     """The same for a binary operator."""
-    if sign == "@":
+    if op is ops.MATMUL:
         made.shape = product(left.shape, right.shape)
         return
     made.shape = broadcast(_shape_of(left), _shape_of(right))
-    if sign == "-" and is_literal(left, 1.0) | is_literal(left, 1) and right.fill in _INVERTED:
+    if op is ops.SUBTRACT and is_literal(left, 1.0) | is_literal(left, 1) and right.fill in _INVERTED:
         made.fill = _INVERTED[right.fill]
-    elif sign == "*" and left.fill is not None and right.fill is not None:
+    elif op.role is Role.PRODUCT and left.fill is not None and right.fill is not None:
         made.fill = _multiplied(left.fill, right.fill)
 
 
@@ -253,10 +259,6 @@ def _kept(it: Interpreter, arguments: Arguments, made: Value) -> None:
         made.fill = Fill.MASK
 
 
-_COMPARES = frozenset("greater greater_equal less less_equal equal not_equal".split())
-_LOGIC = frozenset("logical_and logical_or logical_not logical_xor ~ & | comparison".split())
-
-
 def mask_states(it: Interpreter, value: Value, depth: int = 0) -> set[Fill]:
     """What a value may be as a mask: seen through casts, shapes and comparisons of masks."""
     if value.kind is Kind.CONTAINER:
@@ -269,28 +271,27 @@ def mask_states(it: Interpreter, value: Value, depth: int = 0) -> set[Fill]:
         return {
             fill for way in alternatives(value, 8) or () if way is not value for fill in mask_states(it, way, depth + 1)
         }
-    if value.operands and (value.label.rpartition(".")[2] in _SEEN_THROUGH or is_comparison(value)):
+    if value.operands and (_is_seen_through(value.op) or is_comparison(value)):
         found = mask_states(it, value.operands[0], depth + 1)
     if not found and is_comparison(value) and value.dtype is not DType.UNKNOWN:
         return {Fill.MASK}
     return found
 
 
-_SEEN_THROUGH = frozenset(
-    "cast astype constant array asarray reshape expand_dims convert_to_tensor float32 identity []".split()
-)
+def _is_seen_through(op: Op) -> bool:
+    """Whether a mask stays one."""
+    return (op.hands_on and op is not ops.STOP) or op in (ops.CONSTANT, ops.ARRAY, ops.AS_ARRAY, ops.ITEM)
 
 
 def is_comparison(value: Value) -> bool:
     """Whether a value is what a comparison tells, entry by entry."""
-    name = value.label.rpartition(".")[2]
-    return name in _COMPARES or name in _LOGIC
+    return value.op.role in (Role.COMPARISON, Role.LOGIC)
 
 
 def _entries_of_both(it: Interpreter, arguments: Arguments, made: Value) -> None:
-    if len(arguments.positional) == 2:
-        left, right = arguments.positional
-        describe_operator(left, right, "*" if made.label.endswith("multiply") else "+", made)
+    operands = operands_of(made.op, made.label, arguments.positional, arguments.keywords)
+    if len(operands) == 2:
+        describe_operator(*operands, made.op, made)
 
 
 def _losses_of_entries(it: Interpreter, arguments: Arguments, made: Value) -> None:
@@ -308,8 +309,9 @@ def _losses_of_rows(it: Interpreter, arguments: Arguments, made: Value) -> None:
 
 def _chosen(it: Interpreter, arguments: Arguments, made: Value) -> None:
     """`where(condition, x, y)`."""
-    if len(arguments.positional) == 3:
-        condition, x, y = arguments.positional
+    operands = operands_of(ops.WHERE, made.label, arguments.positional, arguments.keywords)
+    if len(operands) == 3:
+        condition, x, y = operands
         made.shape = broadcast(condition.shape, broadcast(_shape_of(x), _shape_of(y)))
         fills = {written_fill(it, x), written_fill(it, y)}
         if fills <= {Fill.ONES, Fill.ZEROS} and len(fills) == 2:
@@ -328,7 +330,7 @@ def _reduced(it: Interpreter, arguments: Arguments, made: Value) -> None:
     keeps = is_literal(arguments.get(2, "keepdims"), True)
     if first is not None:
         made.shape = reduced(first.shape, arguments.get(1, "axis"), keeps)
-        if first.label.endswith("one_hot") and arguments.get(1, "axis") is not None:
+        if first.op is ops.ONE_HOT and arguments.get(1, "axis") is not None:
             made.fill = Fill.MASK  # the rows that are meant
 
 
@@ -429,32 +431,23 @@ def _drawn_by_numpy(it: Interpreter, name: str, arguments: Arguments, made: Valu
 _DRAWS = frozenset("randn rand normal uniform randint integers random standard_normal random_sample".split())
 
 
-_DESCRIBERS: dict[str, Describer] = {
-    "zeros": _filled(Fill.ZEROS), "ones": _filled(Fill.ONES), "empty": _filled(None), "fill": _full, "full": _full,
-    "zeros_like": _like(Fill.ZEROS), "ones_like": _like(Fill.ONES), "empty_like": _like(None),
-    "range": _counted, "arange": _counted,
-    **dict.fromkeys(["tril", "triu", "band_part", "diag"], _triangle), "eye": _identity,
-    "constant": _literal, "array": _literal, "asarray": _literal, "convert_to_tensor": _literal, "copy": _literal,
-    "cast": _kept, "astype": _kept, "identity": _kept, "stop_gradient": _kept, "float32": _kept,
-    "matmul": _matmul, "dot": _matmul, "matvec": _matmul, "where": _chosen, "reshape": _reshaped,
-    "expand_dims": _expanded, "squeeze": _squeezed, "concat": _concatenated, "concatenate": _concatenated,
-    "gather": _gathered, "gather_nd": _gathered_nd, "one_hot": _one_hot, "tensor_scatter_nd_update": _scattered,
-    "scatter_nd": _scattered_anew,
-    **dict.fromkeys(["normal", "truncated_normal", "stateless_normal", "uniform", "stateless_uniform", "randn", "rand",
-                     "randint", "random", "standard_normal", "binomial", "choice"], _filled(None)),
-    **dict.fromkeys(["abs", "square", "sqrt", "exp", "log", "sigmoid", "tanh", "relu", "softplus", "sign", "negative",
-                     "round", "clip_by_value", "clip", "log_sigmoid", "sin", "cos", "tensor_scatter_nd_add",
-                     "tensor_scatter_nd_sub", "clip_by_norm", "gelu", "softmax", "log_softmax"], _entrywise),
-    **dict.fromkeys(["multiply", "add", "subtract", "divide", "maximum", "minimum"], _entries_of_both),
-    **dict.fromkeys(["reduce_sum", "reduce_mean", "reduce_max", "reduce_min", "sum", "mean", "reduce_prod",
-                     "squared_difference"], _reduced),
+_DESCRIBERS: dict[Op, Describer] = {
+    ops.ZEROS: _filled(Fill.ZEROS), ops.ONES: _filled(Fill.ONES), ops.EMPTY: _filled(None), ops.FULL: _full,
+    ops.ZEROS_LIKE: _like(Fill.ZEROS), ops.ONES_LIKE: _like(Fill.ONES), ops.EMPTY_LIKE: _like(None),
+    ops.RANGE: _counted, ops.TRIANGLE: _triangle, ops.EYE: _identity,
+    **dict.fromkeys([ops.CONSTANT, ops.ARRAY, ops.AS_ARRAY, ops.CONVERT], _literal),
+    **dict.fromkeys([ops.CAST, ops.IDENTITY, ops.STOP], _kept),
+    ops.MATMUL: _matmul, ops.WHERE: _chosen, ops.RESHAPE: _reshaped,
+    ops.EXPAND: _expanded, ops.SQUEEZE: _squeezed, ops.CONCAT: _concatenated,
+    ops.GATHER: _gathered, ops.GATHER_ND: _gathered_nd, ops.ONE_HOT: _one_hot, ops.SCATTER_UPDATE: _scattered,
+    ops.SCATTER_ND: _scattered_anew,
+    **dict.fromkeys([ops.NORMAL, ops.TRUNCATED_NORMAL, ops.STATELESS_NORMAL, ops.UNIFORM, ops.STATELESS_UNIFORM,
+                     ops.RAND, ops.DRAW], _filled(None)),
+    **dict.fromkeys([ops.MULTIPLY, ops.ADD, ops.SUBTRACT, ops.DIVIDE, ops.MAXIMUM, ops.MINIMUM,
+                     ops.SQUARED_DIFFERENCE], _entries_of_both),
+    **dict.fromkeys([ops.SUM, ops.MEAN, ops.MAXIMUM_OF, ops.MINIMUM_OF, ops.PRODUCT_OF], _reduced),
+    ops.SIGMOID_CROSS_ENTROPY: _losses_of_entries, ops.MEAN_LOSS: _losses_of_rows,
 }  # fmt: skip
-_DESCRIBERS["squared_difference"] = _entries_of_both
-_DESCRIBERS["sigmoid_cross_entropy_with_logits"] = _losses_of_entries
-_DESCRIBERS |= dict.fromkeys(
-    ["mean_squared_error", "mean_absolute_error", "binary_crossentropy", "categorical_crossentropy", "mse", "mae",
-     "sparse_categorical_crossentropy", "huber", "log_cosh"], _losses_of_rows,
-)  # fmt: skip
 
 
 def describe_method(it: Interpreter, receiver: Value, name: str, arguments: Arguments, made: Value) -> None:

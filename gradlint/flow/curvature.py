@@ -13,17 +13,10 @@ from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.objects import Layer
 from gradlint.flow.values import How, Kind, Value, alternatives
 from gradlint.flow.zero_events import CurvatureAsked
+from gradlint.ops.op import Role
 
-#: Linear in everything that they are given.
-_LINEAR = frozenset(
-    "+ - [] add subtract reshape concat concatenate squeeze expand_dims transpose reduce_sum reduce_mean sum mean "
-    "identity cast stack convert_to_tensor negative".split()
-)
-#: Linear in pieces.
-_KINKED = frozenset("relu relu6 leaky_relu abs maximum minimum clip_by_value".split())
 #: Linear in one factor, where nothing else depends on the source.
-_PRODUCTS = frozenset("* / @ multiply divide matmul tensordot matvec".split())
-
+_PRODUCTS = frozenset({Role.PRODUCT, Role.QUOTIENT, Role.MATRIX_PRODUCT})
 _WITH_ACTIVATION = frozenset({"Dense", "Conv1D", "Conv2D", "Conv3D", "EinsumDense"})
 _LINEAR_LAYERS = frozenset(
     "InputLayer Flatten Reshape Concatenate Add Average Subtract Dropout ReLU LeakyReLU Identity Permute".split()
@@ -57,15 +50,11 @@ def _behind_linear(it: Interpreter, target: Value) -> Iterable[Value]:
             found.append(each)
         elif each.kind is Kind.CONTAINER:
             stack.extend(it.items(each).elements)
-        elif each.how is How.OPERATION and _name(each) in _LINEAR and each.inputs:
+        elif each.how is How.OPERATION and each.op.linear and each.inputs:
             stack.extend(each.inputs)
         else:
             return []
     return found
-
-
-def _name(value: Value) -> str:
-    return value.label.rpartition(".")[2]
 
 
 class _Walk:
@@ -107,12 +96,12 @@ class _Walk:
         inside = [self._of(each) for each in value.inputs]
         if not any(depends for depends, _ in inside):
             return False, True
-        name = _name(value)
-        if name in _LINEAR or name in _KINKED:
+        op = value.op
+        if op.linear or op.kinked:
             return True, all(linear for _, linear in inside)
-        if name in _PRODUCTS and len(value.operands) == 2:
+        if op.role in _PRODUCTS and len(value.operands) == 2:
             left, right = map(self._of, value.operands)
-            one = left[0] != right[0] and not (name in ("/", "divide") and right[0])
+            one = left[0] != right[0] and not (op.role is Role.QUOTIENT and right[0])
             return True, one and left[1] and right[1]
         return True, False
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gradlint.flow.asking import Asked
 from gradlint.flow.reach import WayStep
 from gradlint.flow.values import How, Kind, Value, alternatives
+from gradlint.ops import table as ops
 from gradlint.verdicts import ZERO_CAUSES, Cause, Verdict
 
 #: What TensorFlow 2.21 raises where a symbolic tensor is asked for its numbers (fixtures/GL201).
@@ -59,7 +60,7 @@ def verdict_of(way: list[WayStep], at: int, raises: str) -> Verdict:
         return Verdict.RAISES
     if way[at].cut in ZERO_CAUSES and all(step.cut is None or step.cut in ZERO_CAUSES for step in way[at:]):
         return Verdict.ZERO
-    if any(step.value.label == "tf.py_function" for step in way[at:]):
+    if any(step.value.op is ops.PY_FUNCTION for step in way[at:]):
         return Verdict.ZERO
     return Verdict.NONE
 
@@ -80,9 +81,9 @@ def _adds_and_subtracts(value: Value) -> bool:
     stack = [(value, 1)]
     while stack and len(signs) < 50:
         each, sign = stack.pop()
-        if each.how is How.OPERATION and each.label in ("+", "-", "tf.add", "tf.subtract") and len(each.inputs) == 2:
+        if each.how is How.OPERATION and each.op in (ops.ADD, ops.SUBTRACT) and len(each.inputs) == 2:
             stack.append((each.inputs[0], sign))
-            stack.append((each.inputs[1], -sign if each.label in ("-", "tf.subtract") else sign))
+            stack.append((each.inputs[1], -sign if each.op is ops.SUBTRACT else sign))
         else:
             signs.setdefault(each.serial, set()).add(sign)
     return any(len(found) == 2 for found in signs.values())

@@ -12,34 +12,24 @@ from typing import Literal
 
 from gradlint.flow.objects import VariableSet
 from gradlint.flow.values import How, Kind, Value, all_behind, alternatives, lineage
+from gradlint.ops import table as ops
+from gradlint.ops.op import Role
 
-PRODUCTS = frozenset({"*", "tf.multiply", "tf.math.multiply", "keras.ops.multiply", "multiply"})
-QUOTIENTS = frozenset({"/", "tf.divide", "tf.math.divide", "tf.math.divide_no_nan", "keras.ops.divide", "tf.realdiv"})
-SUMS = frozenset(
-    {"+", "tf.add", "tf.math.add", "tf.add_n", "tf.math.add_n", "keras.ops.add", "sum", "-", "tf.subtract",
-     "tf.math.subtract", "keras.ops.subtract", "tf.accumulate_n"}
-)  # fmt: skip
-CHOICES = frozenset({"tf.where", "tf.compat.v1.where", "keras.ops.where", "tf.where_v2"})
-CLIPS = frozenset(
-    {"tf.clip_by_value", "tf.clip_by_norm", "tf.clip_by_global_norm", "keras.ops.clip", "keras.backend.clip",
-     "tf.clip_by_average_norm"}
-)  # fmt: skip
+#: Entry by entry with something else.
+PRODUCTS = frozenset({Role.PRODUCT})
+QUOTIENTS = frozenset({Role.QUOTIENT})
+SUMS = frozenset({Role.SUM, Role.DIFFERENCE})
 #: The same entries in the same places, perhaps of another size.
-SAME_PLACES = CLIPS | frozenset(
-    {"tf.cast", "tf.identity", "tf.convert_to_tensor", "tf.stop_gradient", "tf.negative", "tf.math.negative",
-     "tf.function", "read", "tf.debugging.check_numerics",
-     "tf.raw_ops.Identity", "keras.ops.negative", "tf.math.scalar_mul", "tf.scalar_mul", "astype", "tf.ensure_shape",
-     "keras.ops.cast", "keras.ops.convert_to_tensor", "tf.grad_pass_through"}
-)  # fmt: skip
-#: A gradient is replaced by zeros.
-ZEROED = frozenset({"tf.zeros_like", "keras.ops.zeros_like", "np.zeros_like"})
-#: Fewer entries of the same tensor.
-PICKS = frozenset(
-    {"[]", "tf.gather", "tf.gather_nd", "tf.boolean_mask", "tf.slice", "tf.reshape", "tf.squeeze", "tf.expand_dims",
-     "keras.ops.take", "values", "tf.reverse", "tf.strided_slice", "tf.transpose"}
-)  # fmt: skip
-_OF_SAME_SOURCE = PRODUCTS | QUOTIENTS | SUMS | CHOICES | SAME_PLACES | ZEROED
+SAME_PLACES = frozenset({Role.COPY, Role.NEGATIVE, Role.CLIP})
+#: Fewer entries of the same tensor, or the same ones in other places.
+PICKS = frozenset({Role.PICK, Role.RESHAPE})
+_OF_SAME_SOURCE = PRODUCTS | QUOTIENTS | SUMS | SAME_PLACES | {Role.CHOICE}
 _DEEPEST, _MOST_ASKED = 14, 200
+
+
+def is_zeroed(value: Value) -> bool:
+    """Whether a gradient was replaced by zeros."""
+    return value.op is ops.ZEROS_LIKE
 
 
 def gradient_of(value: Value) -> Value | None:
@@ -68,7 +58,7 @@ def _source_behind(value: Value, depth: int, known: dict[int, _Source]) -> _Sour
         return _common(ways) if None not in ways else None
     if value.how is How.PART and value.inputs and value.inputs[0].how is How.GRADIENT:
         return value.inputs[0].of
-    if value.how is not How.OPERATION or value.label not in _OF_SAME_SOURCE:
+    if value.how is not How.OPERATION or not (value.op.role in _OF_SAME_SOURCE or is_zeroed(value)):
         return None
     found = [_source_of(each, depth + 1, known) for each in value.operands or value.inputs]
     return _common([each for each in found if each is not None])
@@ -144,11 +134,11 @@ def factors_of(value: Value, depth: int = 0) -> Iterator[Factor]:
     if depth > _DEEPEST or value.how is not How.OPERATION:
         return
     if value.of is not None:
-        if value.label == "[]":  # one of a list of gradients, or some of them
+        if value.op is ops.ITEM:  # one of a list of gradients, or some of them
             yield from factors_of(value.inputs[0], depth + 1)
-    elif value.label in ZEROED:
+    elif is_zeroed(value):
         yield Factor(value, value)
-    elif value.label in PRODUCTS:
+    elif value.op.role in PRODUCTS:
         inner = [each for each in value.operands if gradient_of(each) is not None]
         if not inner:
             return  # no gradient: a buffer, a number
@@ -157,12 +147,12 @@ def factors_of(value: Value, depth: int = 0) -> Iterator[Factor]:
                 yield Factor(each, value)
         if len(inner) == 1:
             yield from factors_of(inner[0], depth + 1)
-    elif value.label in CHOICES and len(value.operands) == 3:
+    elif value.op.role is Role.CHOICE and len(value.operands) == 3:
         yield Factor(value.operands[0], value)
         for each in value.operands[1:]:
-            if gradient_of(each) is not None and each.label not in ZEROED:
+            if gradient_of(each) is not None and not is_zeroed(each):
                 yield from factors_of(each, depth + 1)
-    elif value.label in QUOTIENTS | SAME_PLACES:
+    elif value.op.role in QUOTIENTS | SAME_PLACES:
         for each in (value.operands or value.inputs)[:1]:
             yield from factors_of(each, depth + 1)
 
@@ -170,9 +160,9 @@ def factors_of(value: Value, depth: int = 0) -> Iterator[Factor]:
 def terms_of(value: Value, depth: int = 0) -> list[Value]:
     """The terms of a sum, seen through what copies it; a single one for anything else."""
     if depth <= _DEEPEST and value.how is How.OPERATION and value.of is None:
-        if value.label in SUMS:
+        if value.op.role in SUMS:
             return [term for each in value.operands or value.inputs for term in terms_of(each, depth + 1)]
-        if value.label in ("tf.identity", "tf.convert_to_tensor", "tf.function", "read") and value.inputs:
+        if value.op.role is Role.COPY and value.op not in (ops.STOP, ops.CAST) and value.inputs:
             return terms_of(value.inputs[0], depth + 1)
     return [value]
 
@@ -196,6 +186,6 @@ def cores_of(value: Value, depth: int = 0) -> set[int]:
         return cores_of(value.inputs[0], depth + 1)
     if value.how is How.JOIN:
         return {serial for way in alternatives(value, 8) or () for serial in cores_of(way, depth + 1)}
-    if value.label in PRODUCTS | QUOTIENTS | SUMS | SAME_PLACES | CLIPS or value.of is not None:
+    if value.op.role in PRODUCTS | QUOTIENTS | SUMS | SAME_PLACES or value.of is not None:
         return {serial for each in value.operands or value.inputs for serial in cores_of(each, depth + 1)}
     return set()

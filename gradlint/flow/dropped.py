@@ -13,6 +13,7 @@ from gradlint.flow.update_events import ResultDropped
 from gradlint.flow.values import How, Kind, Value
 from gradlint.knowledge.effects import effect_of
 from gradlint.knowledge.pure_functions import ARITHMETIC, CHANGING, SHAPING
+from gradlint.ops import table as ops
 
 _SPACES = ("tf.", "keras.ops.", "keras.backend.")
 _ARRAY_METHODS = frozenset({"write", "scatter", "unstack", "split"})
@@ -61,7 +62,7 @@ def _note_step(it: Interpreter, result: Value, node: ast.Call) -> None:
 
 def _moved_by(value: Value) -> Value | None:
     """The variable that a value is, less a multiple of its gradient."""
-    if value.how is not How.OPERATION or value.label.rpartition(".")[2] not in _STEPS or len(value.operands) != 2:
+    if value.how is not How.OPERATION or value.op is not ops.SUBTRACT or len(value.operands) != 2:
         return None
     variable, step = value.operands
     if variable.kind not in (Kind.VARIABLE, Kind.VARIABLES):
@@ -82,9 +83,6 @@ def _shown(moved: list[Value], node: ast.Call) -> str:
     names = [ast.unparse(each) for each in node.args]
     labels = [each.label for each in moved]
     return next((name for name in names if any(name.endswith(label) for label in labels if label)), names[0])
-
-
-_STEPS = frozenset({"-", "subtract"})
 
 
 def _changes_training(result: Value) -> bool:

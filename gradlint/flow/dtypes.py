@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.values import DType, How, Kind, Value
+from gradlint.ops.lookup import op_of
 
 _INTEGERS = frozenset("int8 int16 int32 int64 uint8 uint16 uint32 uint64".split())
 _FLOATS = frozenset("float16 float32 float64 bfloat16 half double".split())
@@ -53,16 +54,9 @@ def common_dtype(values: Sequence[Value]) -> DType:
     return DType.UNKNOWN
 
 
-#: Functions whose result has the type of their first argument, whatever that is.
-_KEEPING = frozenset(
-    "reshape expand_dims squeeze transpose tile identity gather gather_nd boolean_mask slice reverse roll repeat "
-    "broadcast_to stop_gradient take take_along_axis".split()
-)
-
-
-def kept_dtype(name: str, values: Sequence[Value]) -> DType:
+def kept_dtype(symbol: str, values: Sequence[Value]) -> DType:
     """The type of a function's result by its arguments: of integers and booleans only where it surely keeps them."""
-    if name in _KEEPING and values and values[0].kind in _TENSORS:
+    if op_of(symbol).keeps_dtype and values and values[0].kind in _TENSORS:
         return values[0].dtype
     return DType.FLOAT if common_dtype(values) is DType.FLOAT else DType.UNKNOWN
 

@@ -10,10 +10,9 @@ from gradlint.flow.singularities import matters
 from gradlint.flow.values import Kind, Value
 from gradlint.flow.wording import code_of
 from gradlint.flow.zero_events import Estimator, StraightThroughWrong
+from gradlint.ops import table as ops
 from gradlint.verdicts import Cause
 
-_SUMS = frozenset({"+", "tf.add", "tf.math.add", "keras.ops.add"})
-_DIFFERENCES = frozenset({"-", "tf.subtract", "tf.math.subtract", "keras.ops.subtract"})
 _MOST_TERMS = 8
 
 
@@ -50,7 +49,7 @@ def judge_estimator(it: Interpreter, made: Value, node: ast.AST) -> None:
 
 def _holds_stop(side: Value, node: ast.AST) -> bool:
     """Whether one side is a sum, written in the same expression, of which one side is stopped."""
-    return side.label in _SUMS | _DIFFERENCES and _is_inside(side, node) and any(map(_is_stop, side.operands))
+    return side.op in (ops.ADD, ops.SUBTRACT) and _is_inside(side, node) and any(map(_is_stop, side.operands))
 
 
 def _is_inside(value: Value, node: ast.AST) -> bool:
@@ -68,7 +67,7 @@ def _wrong(gradient: int, kept: int, quantised: int) -> Estimator | None:
 
 
 def _is_stop(value: Value) -> bool:
-    return value.label == "tf.stop_gradient" and bool(value.dead)
+    return value.op is ops.STOP and bool(value.dead)
 
 
 def _terms(value: Value, node: ast.AST) -> list[_Term]:
@@ -79,13 +78,13 @@ def _terms(value: Value, node: ast.AST) -> list[_Term]:
         term = stack.pop()
         each = term.value
         apart = term.stopped or each is value or _is_inside(each, node)
-        if apart and each.label in _SUMS and len(each.operands) == 2:
+        if apart and each.op is ops.ADD and len(each.operands) == 2:
             stack.extend(_Term(side, term.sign, term.stopped) for side in each.operands)
-        elif apart and each.label in _DIFFERENCES and len(each.operands) == 2:
+        elif apart and each.op is ops.SUBTRACT and len(each.operands) == 2:
             left, right = each.operands
             stack.append(_Term(left, term.sign, term.stopped))
             stack.append(_Term(right, -term.sign, term.stopped))
-        elif each.label == "-" and len(each.inputs) == 1 and not each.operands:
+        elif each.op is ops.NEGATIVE and len(each.inputs) == 1:
             stack.append(_Term(each.inputs[0], -term.sign, term.stopped))
         elif _is_stop(each) and not term.stopped:
             stack.append(_Term(each.dead[0][0], term.sign, True))

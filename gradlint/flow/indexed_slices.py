@@ -15,8 +15,10 @@ from gradlint.flow.members import variable_set
 from gradlint.flow.objects import Layer, Variable, VariableSet
 from gradlint.flow.update_events import SlicesCalculated
 from gradlint.flow.values import How, Kind, Value, alternatives
+from gradlint.ops import table as ops
 
-_LOOKUPS = frozenset({"tf.gather", "tf.nn.embedding_lookup", "tf.compat.v1.gather", "tf.nn.embedding_lookup_v2"})
+#: What `keras.ops.take` makes of a lookup is dense all the same.
+_LOOKUPS = frozenset({ops.GATHER, ops.LOOK_UP})
 _MOST = 400
 
 
@@ -119,7 +121,12 @@ def _is_only_looked_up(it: Interpreter, targets: tuple[Value, ...], source: Valu
             return False
         for position, below in enumerate(each.inputs):
             if key_of(below) == key or (isinstance(below.ref, VariableSet) and below.ref.owner is embedding):
-                looks_up = each.label in _LOOKUPS and position == 0 and each.serial not in it.dense_lookups
+                looks_up = (
+                    each.op in _LOOKUPS
+                    and each.label.startswith("tf.")
+                    and position == 0
+                    and each.serial not in it.dense_lookups
+                )
                 if looks_up or (embedding is not None and each.label == "call"):
                     looked_up += 1
                 else:

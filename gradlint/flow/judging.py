@@ -1,4 +1,8 @@
-"""Judging: shows each operation, as it is run, to the modules that know what is wrong with some."""
+"""Judging: shows each operation, as it is run, to the modules that know what is wrong with some.
+
+What is shown is the operation, however it was spelled: an operator and a function of any library come here with the
+same row and the same operands.
+"""
 
 from __future__ import annotations
 
@@ -13,104 +17,77 @@ from gradlint.flow.layer_faults import judge_activation_call, judge_centred, jud
 from gradlint.flow.singularities import judge_function, judge_power
 from gradlint.flow.unsafe_math import judge_log_of_exp, judge_masked_softmax, judge_quotient, judge_where
 from gradlint.flow.values import Kind, Value
+from gradlint.ops import table as ops
+from gradlint.ops.op import Op
 
-_Judge = Callable[[Interpreter, str, Arguments, Value, ast.AST], None]
-
-
-def judge_call(it: Interpreter, symbol: str, arguments: Arguments, made: Value, node: ast.AST) -> None:
-    """A function of TensorFlow or Keras was called, and made this."""
-    if it.expected:
-        return
-    for judge in _JUDGES.get(symbol.rpartition(".")[2], ()):
-        judge(it, symbol, arguments, made, node)
+_Judge = Callable[[Interpreter, Arguments, Value, ast.AST], None]
 
 
-def judge_operator(it: Interpreter, sign: str, left: Value, right: Value, made: Value, node: ast.AST) -> None:
-    """A binary operator was applied to tensors, and made this."""
+def judge_operation(it: Interpreter, arguments: Arguments, made: Value, node: ast.AST) -> None:
+    """An operation over tensors was run on these arguments, and made this."""
     if it.expected or made.kind not in (Kind.TENSOR, Kind.SYMBOLIC):
         return
-    if sign == "-":
-        judge_difference(it, left, right, made, node)
-        judge_centred(it, left, right, made, node)
-        judge_estimator(it, made, node)
-    elif sign == "+":
-        judge_estimator(it, made, node)
-    elif sign == "/":
-        judge_quotient(it, left, right, made, node)
-    elif sign == "**":
-        judge_power(it, left, right, made, node)
-    elif sign == "*":
-        _note_masked(it, left, right)
-        judge_product(it, made, node)
-    elif sign == "@":
-        judge_product(it, made, node)
+    for judge in _JUDGES.get(made.op, ()):
+        judge(it, arguments, made, node)
 
 
-def _note_masked(it: Interpreter, left: Value, right: Value) -> None:
+_JudgePair = Callable[[Interpreter, Value, Value, Value, ast.AST], None]
+
+
+def _pair(judge: _JudgePair) -> _Judge:
+    def run(it: Interpreter, arguments: Arguments, made: Value, node: ast.AST) -> None:
+        if len(made.operands) == 2:
+            judge(it, *made.operands, made, node)
+
+    return run
+
+
+def _note_masked(it: Interpreter, left: Value, right: Value, made: Value, node: ast.AST) -> None:
     """A product with a mask, or with itself: the gradient of a root is zero where it is given zero (SqrtGrad)."""
     for side, other in ((left, right), (right, left)):
         if other.fill is not None or other is side:
             it.masked.add(side.serial)
 
 
-def _by_operator(sign: str) -> _Judge:
-    def judge(it: Interpreter, symbol: str, arguments: Arguments, made: Value, node: ast.AST) -> None:
-        if len(arguments.positional) == 2:
-            judge_operator(it, sign, *arguments.positional, made, node)
+def _given(judge: Callable[[Interpreter, Value, Value, ast.AST], None]) -> _Judge:
+    def run(it: Interpreter, arguments: Arguments, made: Value, node: ast.AST) -> None:
+        first = arguments.first()
+        if first is not None:
+            judge(it, first, made, node)
 
-    return judge
-
-
-def _squared_difference(it: Interpreter, symbol: str, arguments: Arguments, made: Value, node: ast.AST) -> None:
-    if len(arguments.positional) == 2:
-        left, right = arguments.positional
-        judge_difference(it, left, right, made, node)
+    return run
 
 
-def _where(it: Interpreter, symbol: str, arguments: Arguments, made: Value, node: ast.AST) -> None:
-    judge_where(it, arguments, made, node)
+def _made(judge: Callable[[Interpreter, Value, ast.AST], None]) -> _Judge:
+    return lambda it, arguments, made, node: judge(it, made, node)
 
 
-def _log_of_exp(it: Interpreter, symbol: str, arguments: Arguments, made: Value, node: ast.AST) -> None:
-    if arguments.positional:
-        judge_log_of_exp(it, symbol.rpartition(".")[2], arguments.positional[0], made, node)
+def _note_picked(it: Interpreter, given: Value, made: Value, node: ast.AST) -> None:
+    it.masked.add(given.serial)
 
 
-def _masked_softmax(it: Interpreter, symbol: str, arguments: Arguments, made: Value, node: ast.AST) -> None:
-    if arguments.positional:
-        judge_masked_softmax(it, arguments.positional[0], made, node)
+def _loss(it: Interpreter, arguments: Arguments, made: Value, node: ast.AST) -> None:
+    judge_loss_call(it, made.label, arguments, made, node)
 
 
-def _product(it: Interpreter, symbol: str, arguments: Arguments, made: Value, node: ast.AST) -> None:
-    judge_product(it, made, node)
-
-
-def _picked(it: Interpreter, symbol: str, arguments: Arguments, made: Value, node: ast.AST) -> None:
-    if arguments.positional:
-        it.masked.add(arguments.positional[0].serial)
-
-
-_JUDGES: dict[str, tuple[_Judge, ...]] = {
-    **dict.fromkeys("log10 log2 sqrt rsqrt norm reduce_euclidean_norm euclidean_norm reduce_std std acos asin arccos "
-                    "arcsin atanh arctanh acosh arccosh pow power".split(), (judge_function,)),
-    "log": (judge_function, _log_of_exp),
-    "log1p": (_log_of_exp,),
-    "where": (_where,),
-    "softmax": (judge_activation_call, _masked_softmax),
-    **dict.fromkeys(["log_softmax", "relu", "relu6"], (judge_activation_call,)),
-    **dict.fromkeys(["clip_by_value", "clip", "maximum", "minimum"], (judge_clip,)),
-    **dict.fromkeys(["boolean_mask", "gather_nd", "square"], (_picked,)),
-    "matmul": (_product,),
-    "subtract": (_by_operator("-"),), "add": (_by_operator("+"),), "multiply": (_by_operator("*"),),
-    **dict.fromkeys(["divide", "truediv"], (_by_operator("/"),)),
-    "squared_difference": (_squared_difference,),
+_JUDGES: dict[Op, tuple[_Judge, ...]] = {
+    ops.ADD: (_made(judge_estimator),),
+    ops.SUBTRACT: (_pair(judge_difference), _pair(judge_centred), _made(judge_estimator)),
+    ops.SQUARED_DIFFERENCE: (_pair(judge_difference),),
+    ops.MULTIPLY: (_pair(_note_masked), _made(judge_product)),
+    ops.MATMUL: (_made(judge_product),),
+    ops.DIVIDE: (_pair(judge_quotient),),
+    ops.POWER: (_pair(judge_power),),
+    ops.LOG: (judge_function, _given(judge_log_of_exp)),
+    ops.LOG1P: (_given(judge_log_of_exp),),
     **dict.fromkeys(
-        "binary_crossentropy categorical_crossentropy sparse_categorical_crossentropy kl_divergence kld KLD poisson "
-        "kullback_leibler_divergence binary_focal_crossentropy categorical_focal_crossentropy mean_squared_error mse "
-        "mean_absolute_error mae mean_squared_logarithmic_error msle sigmoid_cross_entropy_with_logits "
-        "softmax_cross_entropy_with_logits "
-        "sparse_softmax_cross_entropy_with_logits weighted_cross_entropy_with_logits hinge squared_hinge huber "
-        "categorical_hinge log_cosh".split(),
-        (judge_loss_call,),
+        [ops.LOG2, ops.LOG10, ops.SQRT, ops.RSQRT, ops.NORM, ops.STD, ops.ACOS, ops.ASIN, ops.ATANH, ops.ACOSH],
+        (judge_function,),
     ),
+    ops.WHERE: (_made(judge_where),),
+    ops.SOFTMAX: (judge_activation_call, _given(judge_masked_softmax)),
+    **dict.fromkeys([ops.LOG_SOFTMAX, ops.RELU, ops.RELU6], (judge_activation_call,)),
+    **dict.fromkeys([ops.CLIP, ops.MAXIMUM, ops.MINIMUM], (judge_clip,)),
+    **dict.fromkeys([ops.BOOLEAN_MASK, ops.GATHER_ND, ops.SQUARE], (_given(_note_picked),)),
+    **dict.fromkeys([ops.SIGMOID_CROSS_ENTROPY, ops.CROSS_ENTROPY, ops.MEAN_LOSS, ops.LOSS], (_loss,)),
 }  # fmt: skip

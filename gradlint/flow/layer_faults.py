@@ -40,6 +40,7 @@ from gradlint.flow.zero_events import (
     ZeroKernel,
 )
 from gradlint.knowledge.activations import RECTIFIERS
+from gradlint.ops import table as ops
 from gradlint.verdicts import Cause
 
 _NORMALIZING = frozenset({"LayerNormalization", "RMSNormalization", "UnitNormalization"})
@@ -170,7 +171,7 @@ def judge_inputs(it: Interpreter, model: Value, given: Value) -> None:
 
 
 def _is_zeros(it: Interpreter, value: Value) -> bool:
-    if value.label.rpartition(".")[2] in ("@", "matmul") and value.dead and not value.inputs:
+    if value.op is ops.MATMUL and value.dead and not value.inputs:
         return all(cause is Cause.CONSTANT for _, cause in value.dead)  # a product with zeros
     if value.kind not in (Kind.TENSOR, Kind.PLAIN) or value.dead or value.inputs:
         return False
@@ -250,10 +251,10 @@ def _judge_bias(it: Interpreter, layer: Value, before: list[Value]) -> None:
 # --- functions -----------------------------------------------------------------------------------------------------
 
 
-def judge_activation_call(it: Interpreter, symbol: str, arguments: Arguments, made: Value, node: ast.AST) -> None:
+def judge_activation_call(it: Interpreter, arguments: Arguments, made: Value, node: ast.AST) -> None:
     """`tf.nn.softmax(x)`, `tf.nn.relu(x)` and their likes."""
-    name = symbol.rpartition(".")[2]
-    given = arguments.positional[0] if arguments.positional else next(iter(arguments.keywords.values()), None)
+    name = made.op.name
+    given = arguments.first()
     if given is None or not matters(it, made):
         return
     if name in ("softmax", "log_softmax"):
@@ -303,37 +304,36 @@ def _judge_given(it: Interpreter, name: str, given: Value, node: ast.AST) -> Non
 
 def _is_affine_of_zeros(value: Value) -> bool:
     """Whether this is a product with a weight of zeros, plus a bias of zeros."""
-    if value.label in ("+", "tf.add", "keras.ops.add", "tf.nn.bias_add") and len(value.operands) == 2:
+    if value.op is ops.ADD and len(value.operands) == 2:
         left, right = value.operands
         return any(
             _is_affine_of_zeros(a) and b.kind is Kind.VARIABLE and b.fill is Fill.ZEROS
             for a, b in ((left, right), (right, left))
         )
-    if value.label.rpartition(".")[2] not in ("@", "matmul", "dot"):
+    if value.op is not ops.MATMUL:
         return False
     return any(_is_zero_weight(each) for each in value.inputs)
 
 
 def _is_zero_weight(value: Value) -> bool:
-    if value.label == "read" and value.inputs:
+    if value.op is ops.READ and value.inputs:
         value = value.inputs[0]
     return value.kind is Kind.VARIABLE and value.fill is Fill.ZEROS and value.ref.trainable is True
 
 
-def judge_clip(it: Interpreter, symbol: str, arguments: Arguments, made: Value, node: ast.AST) -> None:
+def judge_clip(it: Interpreter, arguments: Arguments, made: Value, node: ast.AST) -> None:
     """`tf.clip_by_value(x, low, high)`, `tf.maximum(x, low)`, `tf.minimum(x, high)`."""
-    name = symbol.rpartition(".")[2]
-    if not matters(it, made) or not arguments.positional:
+    given = arguments.first()
+    if given is None or not matters(it, made):
         return
-    given = arguments.positional[0]
     low, high = -inf, inf
-    if name in ("clip_by_value", "clip"):
+    if made.op is ops.CLIP:
         low = _number(arguments.get(1, "clip_value_min" if "clip_value_min" in arguments.keywords else "x_min"), -inf)
         high = _number(arguments.get(2, "clip_value_max" if "clip_value_max" in arguments.keywords else "x_max"), inf)
-    elif len(arguments.positional) == 2:
-        a, b = arguments.positional
+    elif len(made.operands) == 2:
+        a, b = made.operands
         given, bound = (a, b) if b.kind is Kind.LITERAL else (b, a)
-        low, high = (_number(bound, -inf), inf) if name == "maximum" else (-inf, _number(bound, inf))
+        low, high = (_number(bound, -inf), inf) if made.op is ops.MAXIMUM else (-inf, _number(bound, inf))
     if (low, high) == (-inf, inf) or given.kind is Kind.LITERAL:
         return
     bounds = describe_bounds(low, high)
@@ -366,8 +366,7 @@ def _number(given: Value | None, default: float) -> float:
 
 def judge_centred(it: Interpreter, left: Value, right: Value, made: Value, node: ast.AST) -> None:
     """`x - mean(x)` along an axis of length 1."""
-    name = right.label.rpartition(".")[2]
-    if name not in ("reduce_mean", "mean") or right.given is None or not matters(it, made):
+    if right.op is not ops.MEAN or right.given is None or not matters(it, made):
         return
     axis, keeps = right.given.get(1, "axis"), right.given.get(2, "keepdims")
     if right.given.get(0, "input_tensor") is not left and right.given.get(0, "x") is not left:
@@ -389,6 +388,6 @@ def judge_product(it: Interpreter, made: Value, node: ast.AST) -> None:
 def _is_zero_at_start(it: Interpreter, value: Value, depth: int = 0) -> bool:
     if _is_zero_weight(value):
         return True
-    if depth < 3 and value.label.rpartition(".")[2] in ("@", "matmul", "*"):
+    if depth < 3 and value.op in (ops.MATMUL, ops.MULTIPLY):
         return any(_is_zero_at_start(it, each, depth + 1) for each in value.operands or value.inputs)
     return value.callee is not None and starts_at_zero(it, value) is not None

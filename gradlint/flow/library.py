@@ -18,7 +18,7 @@ from gradlint.flow.callbacks import (
 )
 from gradlint.flow.constants import describe
 from gradlint.flow.interpreter import Interpreter
-from gradlint.flow.judging import judge_call
+from gradlint.flow.judging import judge_operation
 from gradlint.flow.layers import make_layer
 from gradlint.flow.lifecycle import note_constructor
 from gradlint.flow.members import is_layer_symbol
@@ -96,6 +96,9 @@ from gradlint.flow.transformed import caching_decorator, function_wrapper, ident
 from gradlint.flow.values import How, Kind, Value, is_literal
 from gradlint.knowledge.effects import effect_of
 from gradlint.knowledge.symbols import KNOWN_ROOTS, NUMBER_ROOTS, PLAIN_ROOTS
+from gradlint.ops import table as ops
+from gradlint.ops.lookup import op_of
+from gradlint.ops.op import Op, Role
 
 #: Namespaces whose functions make objects or have effects, and touch no gradient.
 _OBJECT_SPACES = (
@@ -110,7 +113,7 @@ _OBJECT_SPACES = (
 
 def call_symbol(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AST) -> Value:
     """Call a library symbol."""
-    handler = SYMBOLS.get(symbol)
+    handler = _model_of(symbol)
     if handler is not None:
         found = handler(it, arguments, node)
         if found.node is node and found.kind in (Kind.TENSOR, Kind.SYMBOLIC):
@@ -140,10 +143,10 @@ def call_symbol(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AS
     if effect is not None:
         made = apply_effect(it, symbol, arguments, node)
         describe(it, symbol, arguments, made)
-        judge_call(it, symbol, arguments, made, node)
-        if symbol.endswith("gather") and not _is_plain_lookup(arguments):
+        judge_operation(it, arguments, made, node)
+        if op_of(symbol) is ops.GATHER and not _is_plain_lookup(arguments):
             it.dense_lookups.add(made.serial)
-        if symbol.startswith("tf.tensor_scatter_nd_") or symbol == "keras.ops.scatter_update":
+        if made.op.role is Role.SCATTER and made.op.keeps_shape:
             note_functional(it, symbol, arguments, node)
         return made
     if root in NUMBER_ROOTS:
@@ -176,6 +179,13 @@ def call_symbol(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AS
         if not held:
             return it.plain(node)
     return it.opaque_call(node, arguments.every(), f"`{symbol}` cannot be seen", getter=True)
+
+
+def _model_of(symbol: str) -> Handler | None:
+    """The model of its own that a symbol has."""
+    if symbol in SYMBOLS or not symbol.startswith(("tf.", "keras.")):
+        return SYMBOLS.get(symbol)
+    return _OPERATIONS.get(op_of(symbol))
 
 
 def _is_plain_lookup(arguments: Arguments) -> bool:
@@ -227,6 +237,11 @@ def indexed_slices(it: Interpreter, arguments: Arguments, node: ast.AST) -> Valu
     return made
 
 
+#: Operations of TensorFlow and Keras that have a model of their own.
+_OPERATIONS: dict[Op, Handler] = {
+    ops.CONVERT: as_tensor, ops.ADD_N: add_n, ops.CAST: cast_call, ops.CONSTANT: constant_call, ops.TOP_K: top_k,
+    ops.CLIP_BY_GLOBAL_NORM: clip_by_global_norm, ops.SPLIT: split_call, ops.UNSTACK: unstack,
+}  # fmt: skip
 SYMBOLS: dict[str, Handler] = {
     "tf.GradientTape": lambda it, arguments, node: make_tape(it, "tf.GradientTape", arguments, node),
     "tf.autodiff.ForwardAccumulator": lambda it, arguments, node: make_tape(
@@ -264,26 +279,7 @@ SYMBOLS: dict[str, Handler] = {
     ),
     "tf.gradients": tf_gradients,
     "keras.backend.gradients": tf_gradients,
-    "tf.convert_to_tensor": as_tensor,
-    "keras.ops.convert_to_tensor": as_tensor,
-    "tf.add_n": add_n,
-    "tf.math.add_n": add_n,
-    "tf.cast": cast_call,
-    "tf.dtypes.cast": cast_call,
-    "keras.ops.cast": cast_call,
-    "keras.backend.cast": cast_call,
-    "tf.saturate_cast": cast_call,
-    "keras.ops.saturate_cast": cast_call,
-    "tf.image.convert_image_dtype": cast_call,
     "tf.image.resize": resize_call,
-    "tf.constant": constant_call,
-    "tf.math.top_k": top_k,
-    "tf.nn.top_k": top_k,
-    "tf.clip_by_global_norm": clip_by_global_norm,
-    "tf.split": split_call,
-    "keras.ops.split": split_call,
-    "tf.unstack": unstack,
-    "keras.ops.unstack": unstack,
     "tf.meshgrid": unstack,
     "tf.ragged.map_flat_values": lambda it, arguments, node: it.operation(
         node, arguments.positional[1:], label="tf.ragged.map_flat_values"
@@ -296,9 +292,6 @@ SYMBOLS: dict[str, Handler] = {
     "tf.control_dependencies": device_context,
     "tf.print": no_effect,
     "tf.summary.scalar": no_effect,
-    "keras.ops.shape": lambda it, arguments, node: it.plain(node),
-    "keras.ops.size": lambda it, arguments, node: it.plain(node),
-    "keras.ops.ndim": lambda it, arguments, node: it.plain(node),
     "keras.backend.int_shape": lambda it, arguments, node: it.plain(node),
     "keras.backend.floatx": lambda it, arguments, node: it.plain(node),
     "keras.backend.epsilon": lambda it, arguments, node: it.plain(node),

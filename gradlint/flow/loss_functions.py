@@ -10,6 +10,8 @@ from gradlint.flow.objects import BoundMethod, Function
 from gradlint.flow.outputs import width_of
 from gradlint.flow.values import Kind, Value, everything_behind, lineage
 from gradlint.flow.zero_events import PredictionIgnored, PredictionReadInPart
+from gradlint.ops import table as ops
+from gradlint.ops.op import Role
 
 
 def function_of_loss(it: Interpreter, loss: Value) -> Function | None:
@@ -122,13 +124,12 @@ def judge_columns(it: Interpreter, predicted: Value, loss: Value) -> None:
 
 
 def _asks_shape(value: Value) -> bool:
-    name = value.label.rpartition(".")[2]
-    return name.endswith("_like") or name in ("shape", "size", "rank", "ndim") or value.kind is Kind.PLAIN
+    return value.op.role is Role.SHAPE or value.op in ops.LIKE or value.kind is Kind.PLAIN
 
 
 def _columns(it: Interpreter, taken: Value, width: int, predicted: Value) -> set[int] | None:
     """The columns of the last axis that `y_pred[:, 0]` or `y_pred[..., :2]` takes; None for anything else."""
-    if taken.label != "[]" or taken.given is None or len(taken.given.positional) != 2:
+    if taken.op is not ops.ITEM or taken.given is None or len(taken.given.positional) != 2:
         return None
     index = taken.given.positional[1]
     if index.kind is not Kind.CONTAINER or not it.items(index).exact:

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from gradlint.flow.constants import is_comparison, mask_states
 from gradlint.flow.descent import (
     PRODUCTS,
-    ZEROED,
     Factor,
     cores_of,
     depends_on,
     factors_of,
     gradient_of,
+    is_zeroed,
     key_of,
     terms_of,
 )
@@ -31,8 +31,10 @@ from gradlint.flow.update_events import (
     MaskMisplaced,
 )
 from gradlint.flow.values import Fill, How, Kind, Value, all_behind, alternatives, lineage
+from gradlint.ops.op import Role
 
 _EVER = frozenset({Fill.MASK, Fill.ZEROS})
+_RANDOM = ("tf.random.", "keras.random.", "np.random.", "random.")
 
 
 def judge_pair(it: Interpreter, optimizer: Value, pair: Pair, node: ast.AST) -> None:
@@ -77,7 +79,7 @@ def _judge_moved(it: Interpreter, optimizer: Value, pair: Pair, masks: list[Valu
     if not state & _EVER:
         _note_later(it, optimizer, pair, masks, node)
         return
-    anew = [mask for mask in masks if not _is_kept(it, mask) and mask.label not in ZEROED]
+    anew = [mask for mask in masks if not _is_kept(it, mask) and not is_zeroed(mask)]
     if any(_is_drawn(mask) or _holds_gradient(mask) for mask in anew):
         return  # drawn or computed for this step alone
     computed = any(depends_on(mask, pair.variable) for mask in anew)
@@ -132,14 +134,16 @@ def _starts_masked(it: Interpreter, variable: Value) -> bool:
     if any(key_of(each) == key for each in it.meant_for.values()):
         return True
     return any(
-        way.label in PRODUCTS and any(mask_states(it, side) & _EVER for side in way.operands)
+        way.op.role in PRODUCTS and any(mask_states(it, side) & _EVER for side in way.operands)
         for way, _ in variable.dead
     )
 
 
 def _is_drawn(mask: Value, most: int = 40) -> bool:
     """Whether a mask is drawn at random."""
-    return any("random" in each.label or "dropout" in each.label for each in lineage([mask], most, all_behind))
+    return any(
+        each.op.role is Role.DRAW or each.label.startswith(_RANDOM) for each in lineage([mask], most, all_behind)
+    )
 
 
 def _holds_gradient(mask: Value, most: int = 40) -> bool:
@@ -206,7 +210,7 @@ def _is_of_part(term: Value, source: Value) -> bool:
 
 
 def _is_masked(it: Interpreter, term: Value) -> bool:
-    if term.label in ZEROED:
+    if is_zeroed(term):
         return False  # where a sum begins
     if any(mask_states(it, factor.value) & _EVER for factor in factors_of(term)):
         return True
@@ -218,7 +222,7 @@ def _is_masked(it: Interpreter, term: Value) -> bool:
 def _masks_inside(it: Interpreter, target: Value, most: int = 200) -> bool:
     """Whether a target was computed from a masked variable, so that its gradient is masked already."""
     return any(
-        each.label in PRODUCTS and any(mask_states(it, side) & _EVER for side in each.operands)
+        each.op.role in PRODUCTS and any(mask_states(it, side) & _EVER for side in each.operands)
         for each in lineage([target], most, lambda each: each.inputs)
     )
 
@@ -254,7 +258,7 @@ def meant_for(mask: Value, depth: int = 0) -> Value | None:
 def note_weights_masked(it: Interpreter, variable: Value, name: str, written: Value) -> None:
     """`v.assign(v * mask)`: the mask is made for this variable. `v.assign_sub(rate * v)`: it decays, mask or not."""
     key = key_of(variable)
-    if written.label not in PRODUCTS or written.how is not How.OPERATION:
+    if written.op.role not in PRODUCTS or written.how is not How.OPERATION:
         return
     factors = _flat_factors(written)
     if not any(key_of(each) == key for each in factors):
@@ -268,7 +272,7 @@ def note_weights_masked(it: Interpreter, variable: Value, name: str, written: Va
 
 
 def _flat_factors(value: Value, depth: int = 0) -> list[Value]:
-    if value.label in PRODUCTS and value.how is How.OPERATION and depth < 6:
+    if value.op.role in PRODUCTS and value.how is How.OPERATION and depth < 6:
         return [found for each in value.operands for found in _flat_factors(each, depth + 1)]
     return [value]
 

@@ -14,9 +14,11 @@ from math import exp, inf, isnan
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.layer_shapes import is_input
 from gradlint.flow.objects import Layer
-from gradlint.flow.outputs import HANDS_ON, activation_of_layer, width_of
+from gradlint.flow.outputs import activation_of_layer, width_of
 from gradlint.flow.values import How, Kind, Value, alternatives
 from gradlint.knowledge.activations import ACTIVATIONS, NOT_NEGATIVE, SIGNED, Numbers, Zero
+from gradlint.ops import table as ops
+from gradlint.ops.op import Op, Role
 
 _DEEPEST = 40
 _LARGE = 700.0
@@ -49,23 +51,23 @@ def _known(it: Interpreter, value: Value, depth: int) -> Numbers | None:
     if value.callee is not None and value.callee.kind is Kind.LAYER:
         given = value.given.positional[0] if value.given is not None and value.given.positional else None
         return _after_layer(it, value.callee, given, depth)
-    name = value.label.rpartition(".")[2]
+    op = value.op
     if value.label == "y_true":
         return numbers_of(it, value.operands[0], depth + 1) if value.operands else None
-    if value.label in _OPERATORS:
-        made = _OPERATORS[value.label](it, value, depth)
+    if op in _ARITHMETIC:
+        made = _ARITHMETIC[op](it, value, depth)
         return _loosened(it, value, made, depth)
-    if value.label == "[]":
+    if op is ops.ITEM:
         part = _part_taken(it, value)
         if part is not None:
             return numbers_of(it, part, depth + 1)
-    if name in HANDS_ON or value.label in ("[]", "tf.function"):
-        taken = value.given.positional[:1] if value.label == "[]" and value.given is not None else ()
+    if op.hands_on or op is ops.ITEM:
+        taken = value.given.positional[:1] if op is ops.ITEM and value.given is not None else ()
         behind = taken or value.inputs or tuple(each for each, _ in value.dead) or value.operands
         return numbers_of(it, behind[0], depth + 1) if behind else None
-    if name in ACTIVATIONS:
-        return _after_activation(it, name, _first(value), depth)
-    function = _FUNCTIONS.get(name)
+    if op.name in ACTIVATIONS:
+        return _after_activation(it, op.name, _first(value), depth)
+    function = _FUNCTIONS.get(op)
     return function(it, value, depth) if function is not None else None
 
 
@@ -74,7 +76,7 @@ def _loosened(it: Interpreter, value: Value, made: Numbers | None, depth: int) -
     if made is None or made == SIGNED:
         return made
     behind = [numbers_of(it, each, depth + 1) for each in value.operands or value.inputs if depth < _DEEPEST]
-    quotient = value.label == "/" and len(behind) == 2 and (behind[1] is None or not behind[1].is_constant)
+    quotient = value.op.role is Role.QUOTIENT and len(behind) == 2 and (behind[1] is None or not behind[1].is_constant)
     return replace(made, loose=quotient or any(each is not None and each.loose for each in behind))
 
 
@@ -106,7 +108,7 @@ def _side_by_side(it: Interpreter, base: Value) -> tuple[Value, ...]:
     """What a concatenation along the last axis was given."""
     layer = base.callee.ref if base.callee is not None else None
     joins = isinstance(layer, Layer) and layer.symbol.endswith(".Concatenate") and layer.argument(0, "axis") is None
-    if not joins and base.label.rpartition(".")[2] not in ("concat", "concatenate"):
+    if not joins and base.op is not ops.CONCAT:
         return ()
     given = base.given.positional[0] if base.given is not None and base.given.positional else None
     if given is None or given.kind is not Kind.CONTAINER or not it.items(given).exact:
@@ -240,9 +242,9 @@ def _difference(it: Interpreter, value: Value, depth: int) -> Numbers | None:
 
 def _is_greatest_of(right: Value, left: Value) -> bool:
     """Whether `right` is the maximum of `left`, as in a softmax written by hand."""
-    while right.label in ("tf.stop_gradient", "tf.expand_dims") and (right.inputs or right.dead):
+    while right.op.hands_on and (right.inputs or right.dead):
         right = right.inputs[0] if right.inputs else right.dead[0][0]
-    return right.label.rpartition(".")[2] in ("reduce_max", "max", "amax") and left in right.inputs
+    return right.op is ops.MAXIMUM_OF and left in right.inputs
 
 
 def _product(it: Interpreter, value: Value, depth: int) -> Numbers | None:
@@ -297,7 +299,7 @@ def _squared(before: Numbers | None) -> Numbers:
 def _matrix_product(it: Interpreter, value: Value, depth: int) -> Numbers | None:
     """Of normalised vectors a cosine; of a variable, or of what has both signs, any number."""
     sides = value.operands or value.inputs
-    if len(sides) == 2 and all(each.label.rpartition(".")[2] in ("l2_normalize", "normalize") for each in sides):
+    if len(sides) == 2 and all(each.op is ops.NORMALIZE for each in sides):
         return Numbers(-1.0, 1.0)
     for side in sides:
         if side.kind is Kind.VARIABLE:
@@ -309,8 +311,9 @@ def _matrix_product(it: Interpreter, value: Value, depth: int) -> Numbers | None
 
 
 _Computer = Callable[[Interpreter, Value, int], Numbers | None]
-_OPERATORS: dict[str, _Computer] = {
-    "+": _sum, "-": _difference, "*": _product, "/": _quotient, "**": _power, "@": _matrix_product,
+_ARITHMETIC: dict[Op, _Computer] = {
+    ops.ADD: _sum, ops.SUBTRACT: _difference, ops.NEGATIVE: _difference, ops.MULTIPLY: _product,
+    ops.SCALE: _product, ops.DIVIDE: _quotient, ops.POWER: _power, ops.MATMUL: _matrix_product,
 }  # fmt: skip
 
 
@@ -384,9 +387,9 @@ def _bound(given: Value | None) -> float | None:
 
 
 def _greater(it: Interpreter, value: Value, depth: int) -> Numbers | None:
-    if value.given is None or len(value.given.positional) != 2:
+    if len(value.operands) != 2:
         return None
-    a, b = (numbers_of(it, each, depth + 1) for each in value.given.positional)
+    a, b = (numbers_of(it, each, depth + 1) for each in value.operands)
     for one, other in ((a, b), (b, a)):
         if one is not None and one.is_constant:
             low = max(one.low, other.low if other is not None else -inf)
@@ -396,9 +399,9 @@ def _greater(it: Interpreter, value: Value, depth: int) -> Numbers | None:
 
 
 def _lesser(it: Interpreter, value: Value, depth: int) -> Numbers | None:
-    if value.given is None or len(value.given.positional) != 2:
+    if len(value.operands) != 2:
         return None
-    a, b = (numbers_of(it, each, depth + 1) for each in value.given.positional)
+    a, b = (numbers_of(it, each, depth + 1) for each in value.operands)
     for one, other in ((a, b), (b, a)):
         if one is not None and one.is_constant and other is not None:
             return Numbers(min(one.low, other.low), min(one.high, other.high), other.zero)
@@ -427,9 +430,9 @@ def _summed(it: Interpreter, value: Value, depth: int) -> Numbers | None:
 
 
 def _chosen(it: Interpreter, value: Value, depth: int) -> Numbers | None:
-    if value.given is None or len(value.given.positional) != 3:
+    if len(value.operands) != 3:
         return None
-    return _united([numbers_of(it, each, depth + 1) for each in value.given.positional[1:]])
+    return _united([numbers_of(it, each, depth + 1) for each in value.operands[1:]])
 
 
 def _one_hot(it: Interpreter, value: Value, depth: int) -> Numbers | None:
@@ -489,17 +492,16 @@ def _ones(it: Interpreter, value: Value, depth: int) -> Numbers | None:
     return Numbers(1.0, 1.0, Zero.NEVER)
 
 
-_FUNCTIONS: dict[str, _Computer] = {
-    **dict.fromkeys("matmul matvec tensordot dot conv2d".split(), _matrix_product),
-    "abs": _absolute, "square": _square, "squared_difference": _squared_difference, "exp": _exponential,
-    "log": _logarithm, "sqrt": _root, "norm": _root,
-    "clip_by_value": _clipped, "clip": _clipped, "maximum": _greater, "minimum": _lesser,
-    **dict.fromkeys("concat concatenate stack gather repeat tile broadcast_to boolean_mask sort max_pool2d "
-                    "negative_ real".split(), _kept),
-    **dict.fromkeys("reduce_mean mean reduce_max max amax reduce_min min amin".split(), _averaged),
-    **dict.fromkeys(["reduce_sum", "sum"], _summed),
-    **dict.fromkeys(["array", "asarray", "constant"], _written), "rand": _drawn_evenly, "uniform": _uniform,
-    "where": _chosen, "one_hot": _one_hot,
-    **dict.fromkeys(["normal", "randn", "standard_normal", "truncated_normal"], _normal),
-    **dict.fromkeys(["zeros", "zeros_like"], _zeros), **dict.fromkeys(["ones", "ones_like"], _ones),
+_FUNCTIONS: dict[Op, _Computer] = {
+    **dict.fromkeys([ops.CONTRACT, ops.CONVOLVE], _matrix_product),
+    ops.ABS: _absolute, ops.SQUARE: _square, ops.SQUARED_DIFFERENCE: _squared_difference, ops.EXP: _exponential,
+    ops.LOG: _logarithm, ops.SQRT: _root, ops.NORM: _root,
+    ops.CLIP: _clipped, ops.MAXIMUM: _greater, ops.MINIMUM: _lesser,
+    **dict.fromkeys([ops.CONCAT, ops.STACK, ops.GATHER, ops.REPEAT, ops.BROADCAST, ops.BOOLEAN_MASK, ops.SORT,
+                     ops.MAX_POOL], _kept),
+    **dict.fromkeys([ops.MEAN, ops.MAXIMUM_OF, ops.MINIMUM_OF], _averaged), ops.SUM: _summed, ops.SUM_OF: _summed,
+    **dict.fromkeys([ops.ARRAY, ops.AS_ARRAY, ops.CONSTANT], _written),
+    ops.RAND: _drawn_evenly, ops.UNIFORM: _uniform, ops.WHERE: _chosen, ops.ONE_HOT: _one_hot,
+    **dict.fromkeys([ops.NORMAL, ops.TRUNCATED_NORMAL], _normal),
+    **dict.fromkeys([ops.ZEROS, ops.ZEROS_LIKE], _zeros), **dict.fromkeys([ops.ONES, ops.ONES_LIKE], _ones),
 }  # fmt: skip

@@ -14,7 +14,7 @@ from gradlint.flow.events import BooleanProduct
 from gradlint.flow.indexed_slices import note_arithmetic
 from gradlint.flow.instances import bind_method, class_attribute
 from gradlint.flow.interpreter import Interpreter
-from gradlint.flow.judging import judge_operator
+from gradlint.flow.judging import judge_operation
 from gradlint.flow.masks import note_product
 from gradlint.flow.members import symbolic_operation
 from gradlint.flow.objects import (
@@ -25,6 +25,7 @@ from gradlint.flow.runs import runs_of
 from gradlint.flow.values import DType, How, Kind, Value, alternatives
 from gradlint.flow.weight_names import is_never_in_name
 from gradlint.flow.zero_cuts import cut_of_operator
+from gradlint.ops.lookup import op_of
 from gradlint.verdicts import Cause
 
 _TENSORS = (Kind.TENSOR, Kind.VARIABLE, Kind.SYMBOLIC)
@@ -37,12 +38,12 @@ _DUNDER = {
     ast.Pow: "__pow__",
 }
 _COMPARISONS: dict[type[ast.cmpop], str] = {
-    ast.Gt: "tf.greater",
-    ast.GtE: "tf.greater_equal",
-    ast.Lt: "tf.less",
-    ast.LtE: "tf.less_equal",
-    ast.Eq: "tf.equal",
-    ast.NotEq: "tf.not_equal",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
 }
 _SIGN = {
     ast.Add: "+",
@@ -53,6 +54,9 @@ _SIGN = {
     ast.Pow: "**",
     ast.Mod: "%",
     ast.FloorDiv: "//",
+    ast.BitAnd: "&",
+    ast.BitOr: "|",
+    ast.BitXor: "^",
 }
 
 
@@ -96,13 +100,13 @@ def binary(it: Interpreter, op: ast.operator, left: Value, right: Value, node: a
     if all(value.kind in (Kind.PLAIN, Kind.LITERAL, Kind.SYMBOL) or _is_some_number(value) for value in (left, right)):
         made = it.operation(node, (left, right), label=sign, kind=Kind.PLAIN)
         made.operands = (left, right)
-        describe_operator(left, right, sign, made)
+        describe_operator(left, right, made.op, made)
         return made
     if isinstance(op, ast.FloorDiv):
         return it.operation(
             node,
             (),
-            label="tf.math.floordiv",
+            label="//",
             dead=((left, Cause.NON_DIFFERENTIABLE), (right, Cause.NON_DIFFERENTIABLE)),
             kind=Kind.SYMBOLIC if Kind.SYMBOLIC in kinds else Kind.TENSOR,
         )
@@ -119,18 +123,18 @@ def binary(it: Interpreter, op: ast.operator, left: Value, right: Value, node: a
         assert isinstance(node, ast.BinOp | ast.AugAssign)
         it.note(BooleanProduct, node, _side(node, left.dtype is DType.BOOL))
         dead = ((left, Cause.INTEGER), (right, Cause.INTEGER))
-        return it.operation(node, (), label="boolean product", dead=dead, dtype=DType.BOOL)
+        return it.operation(node, (), label="<boolean-product>", dead=dead, dtype=DType.BOOL)
     kind = Kind.SYMBOLIC if Kind.SYMBOLIC in kinds else Kind.TENSOR
     ref = None
     if kind is Kind.SYMBOLIC:
         ref = symbolic_operation(it, (left, right))
-    cut = cut_of_operator(it, sign, left, right, node)
+    cut = cut_of_operator(it, op_of(sign), left, right, node)
     live = () if cut else (left, right)
     made = it.operation(node, live, label=sign, dead=cut, kind=kind, ref=ref, dtype=common_dtype((left, right)))
     made.operands = (left, right)
-    describe_operator(left, right, sign, made)
-    judge_operator(it, sign, left, right, made, node)
-    if sign == "*":
+    describe_operator(left, right, made.op, made)
+    judge_operation(it, Arguments((left, right)), made, node)
+    if isinstance(op, ast.Mult):
         note_product(it, left, right, node)
         if it.timed:
             it.timed_values.add(made.serial)
@@ -257,7 +261,7 @@ def _unary_one(it: Interpreter, node: ast.UnaryOp, value: Value) -> Value:
             return it.fresh(Kind.LITERAL, node, ref=-value.ref)
         return it.plain(node)
     if value.kind is Kind.PLAIN:
-        made = it.operation(node, (value,), label="-", kind=Kind.PLAIN)
+        made = it.operation(node, (value,), label="tf.negative", kind=Kind.PLAIN)
         made.operands, made.shape = (value,), value.shape
         return made
     if isinstance(node.op, ast.Invert):
@@ -268,7 +272,7 @@ def _unary_one(it: Interpreter, node: ast.UnaryOp, value: Value) -> Value:
     ref = None
     if kind is Kind.SYMBOLIC:
         ref = symbolic_operation(it, (value,))
-    return it.operation(node, (value,), label="-", kind=kind, ref=ref, dtype=value.dtype)
+    return it.operation(node, (value,), label="tf.negative", kind=kind, ref=ref, dtype=value.dtype)
 
 
 def compare(it: Interpreter, node: ast.Compare) -> Value:
@@ -309,7 +313,7 @@ def compare(it: Interpreter, node: ast.Compare) -> Value:
     )
     made.operands = tuple(values)
     if len(values) == 2:
-        describe_operator(values[0], values[1], "+", made)
+        describe_operator(values[0], values[1], made.op, made)
     return made
 
 

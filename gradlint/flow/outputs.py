@@ -13,13 +13,10 @@ from gradlint.flow.objects import Layer, LibraryObject
 from gradlint.flow.values import How, Kind, Value, alternatives
 from gradlint.flow.wording import code_of
 from gradlint.knowledge.activations import ACTIVATIONS, LAYERS_OF_ACTIVATION
+from gradlint.ops import table as ops
 
 _DEEPEST = 24
-#: Functions, methods and layers that hand on the numbers that they are given.
-HANDS_ON = frozenset(
-    "reshape expand_dims squeeze transpose identity cast astype stop_gradient convert_to_tensor ensure_shape "
-    "tf.function read flatten ravel".split()
-)
+#: Layers that hand on the numbers that they are given.
 _LAYERS_HANDING_ON = frozenset(
     "Flatten Reshape Dropout Identity Permute SpatialDropout1D SpatialDropout2D GaussianDropout RepeatVector "
     "ActivityRegularization Cropping1D Cropping2D".split()
@@ -32,7 +29,6 @@ WITH_KERNEL = frozenset("Dense Conv1D Conv2D Conv3D Convolution2D Conv2DTranspos
 #: Activations f with f(0) = 0: a layer of zeros hands on zeros.
 ZERO_AT_ZERO = frozenset("linear tanh relu gelu elu selu silu swish leaky_relu softsign relu6 mish".split())
 _ACTIVATION_PLACES = {"Dense": 1, "Activation": 0}
-_ACTIVATION_SPACES = ("tf.nn.", "tf.math.", "keras.activations.", "keras.ops.", "keras.backend.", "tf.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +90,14 @@ def output_of(it: Interpreter, value: Value, depth: int = 0) -> Output | None:
                 return made
             value = made
             continue
-        name = value.label.rpartition(".")[2]
-        if name in ACTIVATIONS and value.label.startswith(_ACTIVATION_SPACES):
+        op = value.op
+        if op.name in ACTIVATIONS and value.label.startswith(("tf.", "keras.")):
             before = value.given.get(0, "logits" if "logits" in value.given.keywords else "x") if value.given else None
-            return Output(name, None, value, before, value.label)
-        if (name in HANDS_ON or value.label == "tf.function") and value.inputs:
+            return Output(op.name, None, value, before, value.label)
+        if op.hands_on and value.inputs:
             value = value.inputs[0]
             continue
-        if name in HANDS_ON and value.dead and value.label == "tf.stop_gradient":
+        if op is ops.STOP and value.dead:
             value = value.dead[0][0]
             continue
         return None
@@ -168,8 +164,7 @@ def width_of(it: Interpreter, value: Value, depth: int = 0) -> int | None:
     layer = value.callee
     if layer is not None and layer.kind is Kind.LAYER and isinstance(layer.ref, Layer):
         return _width_after(it, layer, value.given.positional[0] if value.given and value.given.positional else None)
-    name = value.label.rpartition(".")[2]
-    keeps = name in ACTIVATIONS or name in ("identity", "cast", "stop_gradient", "abs", "exp", "log", "negative")
+    keeps = value.op.keeps_shape
     first = value.inputs or tuple(each for each, _ in value.dead)
     return width_of(it, first[0], depth + 1) if keeps and first else None
 

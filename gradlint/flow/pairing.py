@@ -16,6 +16,7 @@ from gradlint.flow.scopes import Frame
 from gradlint.flow.update_events import ClipMisused, Mispairing, PairsMismatched
 from gradlint.flow.values import How, Kind, Value, lineage
 from gradlint.flow.wording import code_of_node
+from gradlint.ops import table as ops
 
 #: What stands for another network by plan: gradients of a copy move the original (A3C, first-order MAML).
 _COPIES = re.compile(
@@ -29,7 +30,7 @@ def note_zip(it: Interpreter, arguments: Arguments, node: ast.AST) -> None:
         return
     left, right = arguments.positional
     for value, written in zip(arguments.positional, node.args, strict=True):
-        if value.label == "tf.clip_by_global_norm" and value.kind is Kind.CONTAINER:
+        if value.op is ops.CLIP_BY_GLOBAL_NORM and value.kind is Kind.CONTAINER:
             problem = f"returns (gradients, norm), and `{ast.unparse(written)}` is used as the gradients"
             it.note(ClipMisused, node, "tf.clip_by_global_norm", problem, "InvalidArgumentError", certain=it.doubt == 0)
             return

@@ -228,8 +228,8 @@ def sum_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
         return _flat_chain(it, arguments.positional[0], node)  # sum(lists, [])
     values = [leaf for value in arguments.every() for leaf in it.leaves(value)]
     if all(value.kind in (Kind.PLAIN, Kind.LITERAL) for value in values):
-        return it.operation(node, values, label="sum", kind=Kind.PLAIN)
-    return it.operation(node, values, label="sum")
+        return it.operation(node, values, label="builtins.sum", kind=Kind.PLAIN)
+    return it.operation(node, values, label="builtins.sum")
 
 
 def minmax(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
@@ -242,7 +242,7 @@ def minmax(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     if rows is None and len(numbers) == len(elements) > 1:
         return it.fresh(Kind.LITERAL, node, ref=(min if name_called(node) == "min" else max)(numbers))
     if all(each.kind in (Kind.PLAIN, Kind.LITERAL) for each in elements):
-        made = it.operation(node, elements, label="max", kind=Kind.PLAIN)
+        made = it.operation(node, elements, label="builtins.max", kind=Kind.PLAIN)
         made.operands = tuple(elements)
         return made
     return it.join(elements)
@@ -308,7 +308,7 @@ def no_effect(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
 def absolute(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     values = arguments.every()
     kind = Kind.PLAIN if all(value.kind in (Kind.PLAIN, Kind.LITERAL) for value in values) else Kind.TENSOR
-    return it.operation(node, values, label="abs", kind=kind)
+    return it.operation(node, values, label=f"builtins.{name_called(node)}", kind=kind)
 
 
 def namespace(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:

@@ -16,6 +16,8 @@ from gradlint.flow.members import members_within, surely_within
 from gradlint.flow.objects import HeapObject, Instance, Variable, VariableSet
 from gradlint.flow.values import How, Kind, Value, alternatives
 from gradlint.knowledge.conventions import is_loss_object
+from gradlint.ops import table as ops
+from gradlint.ops.op import Role
 from gradlint.verdicts import Cause
 
 _RECORDED = (How.OPERATION, How.GRADIENT)
@@ -310,16 +312,12 @@ def any_way(it: Interpreter, targets: Sequence[Value], source: SourceAsked) -> l
     )
 
 
-_ROUNDING = frozenset({"round", "rint", "floor", "ceil", "sign"})
-
-
 def _rounds(value: Value) -> bool:
-    return value.label.rpartition(".")[2] in _ROUNDING
+    return value.op.role is Role.ROUNDING and value.op is not ops.FLOOR_DIVIDE
 
 
 def _is_shape(value: Value) -> bool:
-    name = value.label.rpartition(".")[2]
-    return name.endswith("_like") or name in ("shape", "size", "rank", "ndim", "shape_n")
+    return value.op.role is Role.SHAPE or value.op in ops.LIKE
 
 
 def way_between(

@@ -17,6 +17,7 @@ from gradlint.flow.members import LAYER_VARIABLES
 from gradlint.flow.objects import Variable
 from gradlint.flow.scopes import names_of
 from gradlint.flow.values import How, Kind, Value, alternatives
+from gradlint.ops import table as ops
 from gradlint.verdicts import ZERO_CAUSES
 
 #: What tf.Variable refuses; `//=`, `%=` and `@=` bind the name anew (TensorFlow 2.21: fixtures/GL212).
@@ -116,9 +117,9 @@ def _is_sliced(old: Value) -> bool:
     """Whether this is a slice of a variable (or of a layer's weight), and no variable itself."""
     if is_slice_of_weight(old):
         return True
-    if old.how is How.OPERATION and old.label in ("tf.split", "tf.unstack") and old.inputs:
+    if old.how is How.OPERATION and old.op in (ops.SPLIT, ops.UNSTACK) and old.inputs:
         return old.inputs[0].kind is Kind.VARIABLE
-    return old.kind is Kind.TENSOR and old.label == "[]" and variable_behind(old) is not None
+    return old.kind is Kind.TENSOR and old.op is ops.ITEM and variable_behind(old) is not None
 
 
 def is_dead_store(scope: ast.AST, name: str, statement: ast.stmt) -> bool:

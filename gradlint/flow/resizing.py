@@ -9,12 +9,14 @@ from gradlint.flow.model_events import NearestResized
 from gradlint.flow.shapes import Shape, asked_shape
 from gradlint.flow.values import Kind, Value
 from gradlint.flow.wording import code_of
+from gradlint.ops import table as ops
+from gradlint.ops.op import Role
 
 
 def note_nearest(it: Interpreter, images: Value, size: Value | None, made: Value, node: ast.AST) -> None:
     """`tf.image.resize(image, size, method="nearest")`."""
     source = images
-    while source.label in ("[]", "read", "tf.expand_dims", "tf.clip_by_value") and source.inputs:
+    while (source.op is ops.ITEM or source.op.hands_on or source.op.role is Role.CLIP) and source.inputs:
         source = source.inputs[0]
     watched = source.kind is Kind.VARIABLE and source.ref is not None and source.ref.trainable is not False
     if it.expected or not watched or not made.possible:

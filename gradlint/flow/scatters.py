@@ -23,8 +23,10 @@ from gradlint.flow.objects import Variable
 from gradlint.flow.shapes import Shape, literal_shape
 from gradlint.flow.update_events import IncrementAssigned, IndicesMisfit, WholeAssigned
 from gradlint.flow.values import How, Kind, Value, all_behind, lineage
+from gradlint.ops import table as ops
 
 _DEEPEST = 10
+_SCATTERED = frozenset({ops.SCATTER_UPDATE, ops.SCATTER_ADD, ops.SCATTER_SUB, ops.SCATTER_MAX, ops.SCATTER_MIN})
 
 
 def note_scatter(it: Interpreter, variable: Value, name: str, arguments: Arguments, node: ast.AST) -> None:
@@ -37,7 +39,7 @@ def note_scatter(it: Interpreter, variable: Value, name: str, arguments: Argumen
             _note_indices(it, f"{name}", variable, indices, updates, node, functional=False)
     else:
         slices = arguments.get(0, "sparse_delta")
-        updates = slices.operands[0] if slices is not None and slices.label == "tf.IndexedSlices" else None
+        updates = slices.operands[0] if slices is not None and slices.op is ops.INDEXED_SLICES else None
         if slices is not None and is_surely_tensor(slices) and updates is None and not is_indexed(it, slices):
             text = _argument_text(node, 0, "sparse_delta")
             why, instead = f"`{text}` is a tensor, and it takes tf.IndexedSlices", "`assign_sub`, or `scatter_nd_sub`"
@@ -65,11 +67,11 @@ def _is_negated(value: Value, depth: int = 0) -> bool:
     """Whether a step goes down: a minus in a product. `v.assign(g / norm)` may be meant, as power iteration."""
     if depth > _DEEPEST or value.how is not How.OPERATION:
         return value.kind is Kind.LITERAL and type(value.ref) in (int, float) and value.ref < 0
-    if value.label in ("tf.negative", "tf.math.negative") or (value.label == "-" and not value.operands):
+    if value.op is ops.NEGATIVE:
         return True
-    if value.label in PRODUCTS | QUOTIENTS | SAME_PLACES | PICKS:
+    if value.op.role in PRODUCTS | QUOTIENTS | SAME_PLACES | PICKS:
         return any(_is_negated(each, depth + 1) for each in value.operands or value.inputs)
-    return value.label == "-" and len(value.operands) == 2
+    return value.op is ops.SUBTRACT and len(value.operands) == 2
 
 
 def _source_within(updates: Value, depth: int = 0) -> Value | None:
@@ -90,9 +92,9 @@ def note_assign(it: Interpreter, variable: Value, name: str, arguments: Argument
     if it.expected or written is None or name != "assign":
         return
     owner = variable.ref
-    if written.label.startswith("tf.tensor_scatter_nd_") and isinstance(owner, Variable) and not owner.keras:
+    if written.op in _SCATTERED and isinstance(owner, Variable) and not owner.keras:
         if any(is_same_source(each, variable) for each in written.inputs[:1]):
-            method = written.label.rpartition(".")[2].removeprefix("tensor_")
+            method = written.op.name.removeprefix("tensor_")
             it.note(WholeAssigned, node, _written_owner(node), method)
     elif _is_negated(written) and is_increment(written, variable):
         it.note(IncrementAssigned, node, "assign", _written_owner(node))
@@ -113,15 +115,15 @@ def is_increment(value: Value, variable: Value, depth: int = 0, *, scaled: bool 
         return scaled or _is_scaled(value)
     if value.how is not How.OPERATION:
         return False
-    if value.label in SUMS and len(value.operands) == 2:
+    if value.op.role in SUMS and len(value.operands) == 2:
         parts = [each for each in value.operands if is_increment(each, variable, depth + 1, scaled=True)]
         return bool(parts) and not any(_holds(each, variable) for each in value.operands if each not in parts)
-    if value.label in PRODUCTS | QUOTIENTS:
+    if value.op.role in PRODUCTS | QUOTIENTS:
         sides = [each for each in value.operands if is_increment(each, variable, depth + 1, scaled=True)]
         return len(sides) == 1
-    if value.label in PICKS | SAME_PLACES or (value.label == "-" and len(value.inputs) == 1 and not value.operands):
+    if value.op.role in PICKS | SAME_PLACES:
         inner = (value.operands or value.inputs)[:1]
-        negated = scaled or value.label in ("-", "tf.negative", "tf.math.negative")
+        negated = scaled or value.op is ops.NEGATIVE
         return any(is_increment(each, variable, depth + 1, scaled=negated) for each in inner)
     return False
 
@@ -139,12 +141,12 @@ def _is_scaled(value: Value, depth: int = 0) -> bool:
     """Whether a gradient was multiplied by a rate or turned round, and nothing else was added."""
     if value.of is not None or value.how is not How.OPERATION or depth > _DEEPEST:
         return False
-    if value.label in PRODUCTS | QUOTIENTS:
+    if value.op.role in PRODUCTS | QUOTIENTS:
         return True
-    if value.label == "-" and not value.operands:
+    if value.op is ops.NEGATIVE:
         return True
     inner = value.operands or value.inputs
-    return value.label in SAME_PLACES and bool(inner) and _is_scaled(inner[0], depth + 1)
+    return value.op.role in SAME_PLACES and bool(inner) and _is_scaled(inner[0], depth + 1)
 
 
 def _note_indices(

@@ -18,13 +18,12 @@ from gradlint.flow.values import Fill, How, Kind, Value, alternatives
 from gradlint.flow.wording import code_of, code_of_node
 from gradlint.flow.zero_events import ArcAtBorder, LogOfZero, PowerOfNegative, RootAtZero
 from gradlint.knowledge.activations import Numbers, Zero
+from gradlint.ops import table as ops
+from gradlint.ops.op import Op, Role
 
-_LOGARITHMS = frozenset("log log2 log10".split())
-_ROOTS = frozenset("sqrt rsqrt".split())
-_NORMS = frozenset("norm reduce_euclidean_norm euclidean_norm".split())
-_SPREADS = frozenset("reduce_std std".split())
-_ARCS = frozenset("acos asin arccos arcsin atanh arctanh acosh arccosh".split())
-_POWERS = frozenset("pow power".split())
+_LOGARITHMS = frozenset({ops.LOG, ops.LOG2, ops.LOG10})
+_ROOTS = frozenset({ops.SQRT, ops.RSQRT})
+_ARCS = frozenset({ops.ASIN, ops.ACOS, ops.ATANH, ops.ACOSH})
 _DEEPEST = 12
 #: exp(-87) is the least float32; a softmax sees the difference of two logits.
 _UNDERFLOWS_AT = 40.0
@@ -71,24 +70,23 @@ def _has_own_gradient(frame: Frame) -> bool:
     return any("custom_gradient" in ast.unparse(each) for each in decorators)
 
 
-def judge_function(it: Interpreter, symbol: str, arguments: Arguments, made: Value, node: ast.AST) -> None:
+def judge_function(it: Interpreter, arguments: Arguments, made: Value, node: ast.AST) -> None:
     """A function of TensorFlow or Keras was called."""
-    name = symbol.rpartition(".")[2]
-    first = arguments.positional[0] if arguments.positional else next(iter(arguments.keywords.values()), None)
+    op = made.op
+    name = made.label.rpartition(".")[2]
+    first = arguments.first()
     if first is None or not matters(it, made):
         return
-    if name in _LOGARITHMS:
+    if op in _LOGARITHMS:
         _judge_log(it, first, made, node)
-    elif name in _ROOTS:
+    elif op in _ROOTS:
         _judge_root(it, name, first, made, node)
-    elif name in _NORMS:
+    elif op is ops.NORM:
         _judge_norm(it, name, first, arguments, made, node)
-    elif name in _SPREADS:
+    elif op is ops.STD:
         _judge_spread(it, name, first, arguments, node)
-    elif name in _ARCS:
-        _judge_arc(it, name, first, node)
-    elif name in _POWERS and len(arguments.positional) == 2:
-        judge_power(it, first, arguments.positional[1], made, node)
+    elif op in _ARCS:
+        _judge_arc(it, op, name, first, node)
 
 
 # --- logarithms ----------------------------------------------------------------------------------------------------
@@ -105,7 +103,7 @@ def _judge_log(it: Interpreter, given: Value, made: Value, node: ast.AST) -> Non
         return
     output = output_of(it, given)
     instead = _INSTEAD.get(output.activation if output is not None else "", "")
-    if not instead and given.label == "-":
+    if not instead and given.op is ops.SUBTRACT:
         instead = _INSTEAD["sigmoid"]
     instead = instead or "a small number inside: `tf.maximum(x, 1e-7)`, or `x + 1e-7`"
     it.note(LogOfZero, node, code_of(given), why, instead, certain=False, holds=lambda: made.serial not in it.chosen)
@@ -130,9 +128,7 @@ def _why_log(it: Interpreter, given: Value) -> str | None:
         return f"{name or 'it'} computes exact zeros"
     if numbers.zero is Zero.FAR_OUT and name in ("softmax", "sigmoid"):
         return None if _is_moderate(it, given) else f"{name} underflows to 0"
-    is_rest = (
-        given.label in ("-", "tf.subtract") and len(given.operands) == 2 and given.operands[0].kind is Kind.LITERAL
-    )
+    is_rest = given.op is ops.SUBTRACT and len(given.operands) == 2 and given.operands[0].kind is Kind.LITERAL
     rest = output_of(it, given.operands[1]) if is_rest else None
     if numbers.zero is Zero.FAR_OUT and rest is not None and rest.activation in ("softmax", "sigmoid"):
         return f"{rest.activation} is exactly 1 for large inputs"
@@ -165,8 +161,8 @@ def _is_rectified(it: Interpreter, given: Value) -> bool:
     output = output_of(it, given)
     if output is not None and output.activation in ("relu", "relu6"):
         return output.layer is not None or (output.before is not None and _is_signed(it, output.before))
-    if given.label.rpartition(".")[2] == "maximum" and given.given is not None:
-        return any(_is_signed(it, each) for each in given.given.positional)
+    if given.op is ops.MAXIMUM:
+        return any(_is_signed(it, each) for each in given.operands)
     return False
 
 
@@ -211,30 +207,30 @@ def _why_zero(it: Interpreter, value: Value, depth: int = 0) -> str | None:
         variable = _starts_at_zero(it, value) or starts_at_zero(it, value)
         if variable is not None:
             return f"`{variable}` starts at zero"
-        name = value.label.rpartition(".")[2]
-        if value.label in ("*", "**") and value.operands:
-            if value.label == "*" and value.operands[0] is not value.operands[1]:
+        op = value.op
+        if op in (ops.MULTIPLY, ops.POWER) and value.operands:
+            if op is ops.MULTIPLY and value.operands[0] is not value.operands[1]:
                 return None
             value = value.operands[0]
-        elif value.label in ("-", "+") and len(value.operands) == 2:
+        elif op in (ops.SUBTRACT, ops.ADD) and len(value.operands) == 2:
             left, right = value.operands
-            paired = _are_paired(left, right) if value.label == "-" else False
+            paired = _are_paired(left, right) if op is ops.SUBTRACT else False
             return "every row is compared with itself" if paired or _is_gram(value) else None
-        elif name in ("maximum", "relu") and value.given is not None and value.given.positional:
+        elif op in (ops.MAXIMUM, ops.RELU) and value.given is not None and value.given.positional:
             value = value.given.positional[0]
-        elif name in _PASSING and (value.inputs or value.given is not None):
+        elif (op.hands_on or op in _PASSING) and (value.inputs or value.given is not None):
             first = value.given.positional[0] if value.given is not None and value.given.positional else None
             value = first if isinstance(first, Value) else value.inputs[0] if value.inputs else value
             if value.kind is Kind.LITERAL:
                 return None
-        elif name == "squared_difference" and value.given is not None and len(value.given.positional) == 2:
-            return "every row is compared with itself" if _are_paired(*value.given.positional) else None
+        elif op is ops.SQUARED_DIFFERENCE and len(value.operands) == 2:
+            return "every row is compared with itself" if _are_paired(*value.operands) else None
         else:
             return None
     return None
 
 
-_PASSING = frozenset("square abs reduce_sum sum reduce_mean mean reshape identity cast read []".split())
+_PASSING = frozenset({ops.SQUARE, ops.ABS, ops.SUM, ops.MEAN, ops.ITEM})
 
 
 def _starts_at_zero(it: Interpreter, value: Value) -> str | None:
@@ -260,19 +256,19 @@ def _is_gram(value: Value) -> bool:
     stack = [value]
     while stack and len(terms) < 8:
         each = stack.pop()
-        if each.label in ("+", "-", "tf.add", "tf.subtract") and len(each.operands) == 2:
+        if each.op in (ops.ADD, ops.SUBTRACT) and len(each.operands) == 2:
             stack.extend(each.operands)
         else:
             terms.append(each)
     if any(each.kind is Kind.LITERAL for each in terms):
         return False  # a small number inside
-    products = [side for each in terms for side in (each, *(each.operands if each.label == "*" else ()))]
+    products = [side for each in terms for side in (each, *(each.operands if each.op is ops.MULTIPLY else ()))]
     return len(terms) > 1 and any(map(_is_of_itself, products))
 
 
 def _is_of_itself(value: Value) -> bool:
     """Whether this is `x @ transpose(x)`."""
-    if value.label.rpartition(".")[2] not in ("@", "matmul") or len(value.inputs) != 2:
+    if value.op is not ops.MATMUL or len(value.inputs) != 2:
         return False
     left, right = (_unexpanded(each)[0] for each in value.inputs)
     return left is right
@@ -282,11 +278,11 @@ def _unexpanded(value: Value) -> tuple[Value, int]:
     """The value before axes were put in, and how often that was done."""
     count = 0
     while count < 4:
-        name = value.label.rpartition(".")[2]
-        if value.label == "[]" and value.inputs and isinstance(value.node, ast.Subscript):
+        op = value.op
+        if op is ops.ITEM and value.inputs and isinstance(value.node, ast.Subscript):
             if not _puts_in_axis(value.node.slice):
                 break
-        elif name not in ("expand_dims", "transpose") or not value.inputs:
+        elif op not in (ops.EXPAND, ops.TRANSPOSE) or not value.inputs:
             break
         value, count = value.inputs[0], count + 1
     return value, count
@@ -334,18 +330,18 @@ def judge_power(it: Interpreter, base: Value, exponent: Value, made: Value, node
             it.note(RootAtZero, node, code_of_node(node), why_zero, infinite, certain=False, holds=holds)
 
 
-def _judge_arc(it: Interpreter, name: str, given: Value, node: ast.AST) -> None:
+def _judge_arc(it: Interpreter, op: Op, name: str, given: Value, node: ast.AST) -> None:
     numbers = numbers_of(it, given)
     why = None
-    clips = given.label.rpartition(".")[2] in ("clip_by_value", "clip", "minimum", "maximum")
+    clips = given.op.role in (Role.CLIP, Role.BOUND)
     if clips and numbers is not None and (numbers.low == -1 or numbers.high == 1):
         why = "the clip lets through exactly 1 and -1"
-    elif _is_cosine(given) and name not in ("acosh", "arccosh"):
+    elif _is_cosine(given) and op is not ops.ACOSH:
         why = "a cosine is 1 for parallel vectors, and by rounding above it"
     output = output_of(it, given)
     if why is None and output is not None and output.activation == "tanh" and output.layer is None:
         why = "a tanh is exactly 1 from about 9 on"
-    if name in ("acosh", "arccosh"):
+    if op is ops.ACOSH:
         why = "the clip lets through exactly 1" if clips and numbers is not None and numbers.low == 1 else None
     if why is not None:
         it.note(ArcAtBorder, node, name, code_of(given), why, certain=False)
@@ -353,18 +349,18 @@ def _judge_arc(it: Interpreter, name: str, given: Value, node: ast.AST) -> None:
 
 def _is_cosine(value: Value) -> bool:
     """Whether this is a sum of products of normalised vectors."""
-    name = value.label.rpartition(".")[2]
-    if name in ("matmul", "@", "dot", "einsum") and len(value.inputs) == 2:
+    op = value.op
+    if op.role is Role.MATRIX_PRODUCT and len(value.inputs) == 2:
         return all(_is_normalized(each) for each in value.inputs)
-    if name in ("reduce_sum", "sum") and value.inputs:
+    if op is ops.SUM and value.inputs:
         inner = value.inputs[0]
-        if inner.label.rpartition(".")[2] in ("*", "multiply") and len(inner.inputs) == 2:
+        if inner.op is ops.MULTIPLY and len(inner.inputs) == 2:
             return all(_is_normalized(each) for each in inner.inputs)
     return False
 
 
 def _is_normalized(value: Value) -> bool:
-    return value.label.rpartition(".")[2] in ("l2_normalize", "normalize")
+    return value.op is ops.NORMALIZE
 
 
 def _written(node: ast.AST, name: str) -> str:

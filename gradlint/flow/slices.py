@@ -9,6 +9,7 @@ from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.objects import Variable
 from gradlint.flow.update_events import CopyWritten, Holder, ItemAssigned, ScatterMethodCalled, SliceMethodCalled
 from gradlint.flow.values import DType, How, Kind, Value
+from gradlint.ops import table as ops
 
 ASSIGNING = frozenset({"assign", "assign_add", "assign_sub"})
 SCATTERING = frozenset(
@@ -39,7 +40,7 @@ def _is_key(index: ast.expr) -> bool:
 
 def _refuses_items(way: Value) -> bool:
     if way.kind is Kind.PLAIN:  # a view of a tensor's memory: NumPy refuses
-        return way.label == "np.asarray" and bool(way.dead) and all(is_surely_tensor(each) for each, _ in way.dead)
+        return way.op is ops.AS_ARRAY and bool(way.dead) and all(is_surely_tensor(each) for each, _ in way.dead)
     return is_variable(way) or is_surely_tensor(way)
 
 
@@ -56,7 +57,7 @@ def is_handed_over(it: Interpreter, value: Value, node: ast.AST) -> bool:
     if not any(isinstance(each, ast.Slice) or is_ellipsis(each) for each in node.slice.elts):
         return False
     each = value
-    while each.label == "[]" and each.how is How.OPERATION and len(each.inputs) == 1:
+    while each.op is ops.ITEM and each.how is How.OPERATION and len(each.inputs) == 1:
         each = each.inputs[0]
     if each.label in ("dataset element", "batch"):
         return True
@@ -111,7 +112,7 @@ def note_method(it: Interpreter, receiver: Value, name: str, node: ast.AST) -> b
         return False
     behind = variable_behind(receiver)
     variable = ast.unparse(_innermost(node.func.value)) if behind is not None else ""
-    it.note(SliceMethodCalled, node, owner, name, variable, receiver.label == "[]" and behind is not None)
+    it.note(SliceMethodCalled, node, owner, name, variable, receiver.op is ops.ITEM and behind is not None)
     return True
 
 
@@ -125,12 +126,12 @@ def note_unseen_method(it: Interpreter, name: str, node: ast.AST) -> None:
 
 def is_assignable_slice(value: Value, name: str) -> bool:
     """Whether this is `v[i]` of a variable, which has an `assign` of its own and nothing else."""
-    if name != "assign" or value.how is not How.OPERATION or value.label != "[]" or not value.inputs:
+    if name != "assign" or value.how is not How.OPERATION or value.op is not ops.ITEM or not value.inputs:
         return False
     base = value.inputs[0]
     if any(index.dtype is DType.BOOL for index, _ in value.dead):
         return False  # a boolean mask picks entries into a tensor of its own
-    if base.label == "read" and base.inputs:
+    if base.op is ops.READ and base.inputs:
         base = base.inputs[0]
     return base.kind is Kind.VARIABLE or base.is_opaque
 
@@ -228,11 +229,11 @@ def _copied(array: Value) -> Value | None:
     for _ in range(3):
         if each.kind is not Kind.PLAIN:
             return None
-        if each.label in _COPIES or each.label == "np.array":
+        if each.label in _COPIES or each.op is ops.ARRAY:
             held = [value for value, _ in each.dead]
             of_variables = all(value.kind in (Kind.VARIABLE, Kind.VARIABLES) for value in held)
             return each if held and (of_variables or each.label == "get_weights") else None
-        if each.label != "[]" or not each.inputs:
+        if each.op is not ops.ITEM or not each.inputs:
             return None
         each = each.inputs[0]
     return None

@@ -10,10 +10,11 @@ from gradlint.flow.model_events import WeightSnapshot
 from gradlint.flow.objects import Class, Variable
 from gradlint.flow.scopes import Frame
 from gradlint.flow.values import DType, How, Kind, Value, lineage
+from gradlint.ops import table as ops
 
 _ONCE = ("__init__", "build")
 #: What makes a copy says that a copy is meant: the weights as they were, to stay near to them.
-_COPIES = frozenset({"identity", "convert_to_tensor", "stop_gradient", "copy", "constant", "zeros_like", "ones_like"})
+_COPIES = frozenset({ops.IDENTITY, ops.CONVERT, ops.STOP, ops.CONSTANT, ops.ZEROS_LIKE, ops.ONES_LIKE})
 
 
 def note_snapshot(it: Interpreter, owner: Value, name: str, value: Value, node: ast.AST) -> None:
@@ -28,7 +29,7 @@ def note_snapshot(it: Interpreter, owner: Value, name: str, value: Value, node: 
         return
     if any(_is_run_again(frame) for frame in it.frame.callers()):
         return  # the layer itself is made anew in each call
-    if value.label.rpartition(".")[2] in _COPIES or name in it.relevance.assigned_outside_init:
+    if value.op in _COPIES or name in it.relevance.assigned_outside_init:
         return
     weight = next((each for each in lineage([value], 40, lambda each: each.inputs) if _is_trained(each)), None)
     if weight is not None and _is_used_by_calls(cls, name):

@@ -10,7 +10,7 @@ from gradlint.flow.arguments import Arguments, Handler
 from gradlint.flow.asking import ask_unknown, gradients_like
 from gradlint.flow.certainty import is_surely_tensor
 from gradlint.flow.constants import describe_method, describe_variable
-from gradlint.flow.descent import CHOICES, PRODUCTS, QUOTIENTS, SUMS, gradient_of
+from gradlint.flow.descent import PRODUCTS, gradient_of
 from gradlint.flow.dtypes import kept_dtype, literal_dtype, named_dtype
 from gradlint.flow.indexed_slices import is_indexed
 from gradlint.flow.interpreter import Interpreter
@@ -29,6 +29,8 @@ from gradlint.flow.values import DType, How, Kind, Value, is_bare
 from gradlint.flow.zero_cuts import cut_of_function
 from gradlint.knowledge.effects import Effect, effect_of
 from gradlint.knowledge.measured import DtypeClass
+from gradlint.ops import table as ops
+from gradlint.ops.lookup import op_of, operands_of
 from gradlint.verdicts import Cause
 
 #: Methods that hand out the numbers of a tensor or array.
@@ -57,8 +59,10 @@ def apply_effect(it: Interpreter, symbol: str, arguments: Arguments, node: ast.A
 def _one_output(
     it: Interpreter, symbol: str, effect: Effect, number: int, arguments: Arguments, node: ast.AST
 ) -> Value:
+    op = op_of(symbol)
+    operands = operands_of(op, symbol, arguments.positional, arguments.keywords) if op.operands > 1 else ()
     live: list[Value] = []
-    dead = list(cut_of_function(it, symbol, arguments, node))
+    dead = list(cut_of_function(it, op, operands, arguments, node))
     constant = {id(value) for value, _ in dead}
     asked: DType | None = None
     for name, value in _named(effect, arguments):
@@ -78,18 +82,17 @@ def _one_output(
     if any(leaf.kind is Kind.SYMBOLIC for leaf in leaves):
         ref = symbolic_operation(it, tuple(arguments.every()))
         made = it.operation(node, live, label=symbol, dead=dead, kind=Kind.SYMBOLIC, ref=ref, dtype=dtype)
-        made.given = arguments
+        made.given, made.operands = arguments, operands
         return made
     if effect.every is not None and not any(map(may_hold, leaves)):
         made = it.fresh(Kind.TENSOR, node, label=symbol)
-        made.dtype, made.given = dtype, arguments
+        made.dtype, made.given, made.operands = dtype, arguments, operands
         return made
     made = it.operation(node, live, label=symbol, dead=dead, dtype=dtype)
     made.given = arguments
-    if symbol in _KEEPS_OPERANDS:
-        made.operands = tuple(arguments.every())
-        if symbol in PRODUCTS and len(arguments.positional) == 2:
-            note_product(it, *arguments.positional, node)
+    made.operands = operands
+    if op.role in PRODUCTS and len(operands) == 2:
+        note_product(it, *operands, node)
     return made
 
 
@@ -108,9 +111,6 @@ def _note_list(it: Interpreter, symbol: str, given: Value, node: ast.AST) -> Non
         it.note(ClipMisused, node, symbol, problem, raises, certain=it.doubt == 0)
 
 
-_KEEPS_OPERANDS = PRODUCTS | QUOTIENTS | SUMS | CHOICES
-
-
 def _named(effect: Effect, arguments: Arguments) -> Iterator[tuple[str, Value]]:
     """The arguments with the names of their parameters, an empty name where that cannot be told."""
     for position, value in enumerate(arguments.positional):
@@ -124,7 +124,7 @@ def _named(effect: Effect, arguments: Arguments) -> Iterator[tuple[str, Value]]:
 _DTYPES = {DtypeClass.INTEGER: DType.INTEGER, DtypeClass.BOOL: DType.BOOL}
 _DTYPE_PARAMETERS = ("dtype", "out_type", "output_type")
 _FLOAT_UNLESS_ASKED = frozenset(
-    "normal truncated_normal stateless_normal stateless_truncated_normal stateless_uniform gamma zeros ones eye".split()
+    {ops.NORMAL, ops.TRUNCATED_NORMAL, ops.STATELESS_NORMAL, ops.STATELESS_UNIFORM, ops.ZEROS, ops.ONES, ops.EYE}
 )
 
 
@@ -133,8 +133,7 @@ def _dtype(effect: Effect, number: int, symbol: str, live: list[Value]) -> DType
     told = effect.dtypes[number] if number < len(effect.dtypes) else None
     if told in _DTYPES:
         return _DTYPES[told]
-    name = symbol.rpartition(".")[2]
-    return DType.FLOAT if name in _FLOAT_UNLESS_ASKED else kept_dtype(name, live)
+    return DType.FLOAT if op_of(symbol) in _FLOAT_UNLESS_ASKED else kept_dtype(symbol, live)
 
 
 def plain_call(it: Interpreter, label: str, values: Sequence[Value], node: ast.AST) -> Value:

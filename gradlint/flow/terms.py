@@ -25,15 +25,13 @@ from gradlint.flow.ways import (
     moment_of,
     summands,
 )
+from gradlint.ops import table as ops
 from gradlint.verdicts import Cause, Verdict
 
 #: Of an outcome: why a term does not reach a source.
 DRAWN = "drawn by NumPy"
 _SAMPLERS = frozenset("normal standard_normal randn multivariate_normal laplace uniform lognormal logistic".split())
-_COUNTS = frozenset(
-    "count_nonzero bincount histogram_fixed_width zero_fraction in_top_k binary_accuracy categorical_accuracy "
-    "sparse_categorical_accuracy matrix_rank argmax argmin unsorted_segment_sum".split()
-)
+_COUNTS = ops.COUNTS | {ops.IN_TOP_K, ops.ARGMAX}
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +214,7 @@ def _draws(value: Value) -> bool:
     """Whether NumPy draws real numbers here, from numbers that it is given."""
     if value.label.startswith("np.random."):
         return value.label.rpartition(".")[2] in _SAMPLERS
-    function = value.given.get(0, "func") if value.label == "tf.numpy_function" and value.given is not None else None
+    function = value.given.get(0, "func") if value.op is ops.NUMPY_FUNCTION and value.given is not None else None
     if function is None or not isinstance(function.ref, Function):
         return False
     return any(isinstance(each, ast.Attribute) and each.attr in _SAMPLERS for each in ast.walk(function.ref.node))
@@ -224,7 +222,7 @@ def _draws(value: Value) -> bool:
 
 def _reduces(value: Value) -> bool:
     """Whether an operation makes one number of many: a count, a rate, an error."""
-    return is_reduction(value) or value.label.rpartition(".")[2] in _COUNTS
+    return is_reduction(value) or value.op in _COUNTS
 
 
 def bits_of(asked: Asked) -> int:

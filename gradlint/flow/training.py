@@ -147,7 +147,7 @@ def _fit(it: Interpreter, receiver: Value, arguments: Arguments, node: ast.AST) 
             if it.relevance.adds_losses:
                 # What layers add by themselves, and perhaps a regularizer of any weight.
                 added = losses_of(it, receiver, node, regularised=it.relevance.has_regularizers, since=start)
-                target = it.operation(node, (target, added), label="sum")
+                target = it.operation(node, (target, added), label="builtins.sum")
 
         with _in_graph(it, receiver):
             run_under(it, [tape], forward, node, tape.name, sure=True)
@@ -217,7 +217,7 @@ def _compiled_loss(
             for each, output in _with_outputs(it, loss, predicted)
             if not is_literal(each, None)
         ]
-        return it.operation(node, values, label="sum")
+        return it.operation(node, values, label="builtins.sum")
     outputs = it.leaves(predicted)
     predicted = outputs[0] if len(outputs) == 1 else predicted
     given = Arguments((y, predicted))

@@ -10,27 +10,23 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gradlint.flow.arguments import Arguments
 from gradlint.flow.constants import is_comparison
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.numbers import numbers_of
-from gradlint.flow.outputs import HANDS_ON
 from gradlint.flow.singularities import matters
 from gradlint.flow.values import How, Kind, Value, alternatives, everything_behind, is_literal, lineage
 from gradlint.flow.wording import code_of
 from gradlint.flow.zero_events import EmptySum, ExpOverflow, FullyMasked, UnsafeBranch
 from gradlint.knowledge.activations import Zero
+from gradlint.ops import table as ops
+from gradlint.ops.op import Role
 
 _DEEPEST = 10
 _OVERFLOWS_AT = 80.0  # exp(88.7) is infinite in float32
-_ENTRYWISE = frozenset(
-    "+ - * / ** add subtract multiply divide negative square sqrt log log1p exp abs pow power sum_ reciprocal asin "
-    "acos tf.function cast identity".split()
-)
-_SUMS = frozenset("reduce_sum sum".split())
-_COUNTS = frozenset("count_nonzero".split())
-_GREATER = frozenset("greater greater_equal".split())
-_NEVER_EMPTY = frozenset("not_equal logical_not ~".split())
+_TOTALS = frozenset({ops.SUM, ops.SUM_OF})
+#: What counts the entries of a mask.
+_COUNTED = frozenset({ops.SUM, ops.SUM_OF, ops.COUNT_NONZERO})
+_SINGULAR = frozenset({ops.LOG, ops.SQRT, ops.EXP, ops.RECIPROCAL, ops.ASIN, ops.ACOS})
 
 
 # --- where ---------------------------------------------------------------------------------------------------------
@@ -45,19 +41,13 @@ class _Singular:
     made: Value
 
 
-def judge_where(it: Interpreter, arguments: Arguments, made: Value, node: ast.AST) -> None:
+def judge_where(it: Interpreter, made: Value, node: ast.AST) -> None:
     """`tf.where(condition, a, b)`."""
-    if len(arguments.positional) != 3:
-        condition, *branches = (arguments.get(i, name) for i, name in enumerate(("condition", "x", "y")))
-        if condition is None or None in branches:
-            return
-        a, b = branches
-    else:
-        condition, a, b = arguments.positional
-    if not matters(it, made):
+    if len(made.operands) != 3 or not matters(it, made):
         return
+    condition, a, b = made.operands
     for branch in (a, b):
-        for found in _singular_within(branch) if branch is not None else ():
+        for found in _singular_within(branch):
             asked = _asked_in(condition, found.argument)
             if asked is None:
                 continue
@@ -83,15 +73,15 @@ def _singular_within(branch: Value) -> Iterator[_Singular]:
         if value.how is How.JOIN:
             stack.extend((each, depth + 1) for each in alternatives(value, 4) or () if each is not value)
             continue
-        name = value.label.rpartition(".")[2]
-        if name not in _ENTRYWISE:
+        op = value.op
+        if not op.entrywise or op.role in (Role.COMPARISON, Role.LOGIC):
             continue
         given = _operands(value)
-        if name in ("/", "divide") and len(given) == 2 and given[1].kind is not Kind.LITERAL:
+        if op is ops.DIVIDE and len(given) == 2 and given[1].kind is not Kind.LITERAL:
             yield _Singular("/", given[1], value)
-        elif name in ("log", "sqrt", "exp", "reciprocal", "asin", "acos") and given:
-            yield _Singular(name, given[0], value)
-        elif name in ("**", "pow", "power") and len(given) == 2 and _is_fraction(given[1]):
+        elif op in _SINGULAR and given:
+            yield _Singular(op.name, given[0], value)
+        elif op is ops.POWER and len(given) == 2 and _is_fraction(given[1]):
             yield _Singular("**", given[0], value)
         stack.extend((each, depth + 1) for each in given)
 
@@ -120,7 +110,7 @@ def _asked_in(condition: Value, argument: Value) -> Value | None:
         sides = _compared(each)
         if sides and any(_stripped(side) is wanted or _is_size_of(side, wanted) for side in sides):
             return each
-        if is_comparison(each) or each.label.rpartition(".")[2] in HANDS_ON or each.how is How.JOIN:
+        if is_comparison(each) or each.op.hands_on or each.how is How.JOIN:
             stack.extend((*each.inputs, *(inner for inner, _ in each.dead)))
     return None
 
@@ -134,7 +124,7 @@ def _compared(value: Value) -> tuple[Value, ...]:
 
 
 def _is_size_of(side: Value, wanted: Value) -> bool:
-    return side.label.rpartition(".")[2] == "abs" and bool(side.inputs) and _stripped(side.inputs[0]) is wanted
+    return side.op is ops.ABS and bool(side.inputs) and _stripped(side.inputs[0]) is wanted
 
 
 def _stripped(value: Value) -> Value:
@@ -146,7 +136,7 @@ def _stripped(value: Value) -> Value:
             if len(bases) != 1:
                 return value
             return next(iter(bases.values()))
-        if value.label.rpartition(".")[2] not in HANDS_ON or not value.inputs:
+        if not value.op.hands_on or not value.inputs:
             return value
         value = value.inputs[0]
 
@@ -175,7 +165,7 @@ def _verdict(it: Interpreter, found: _Singular, asked: Value) -> tuple[bool, boo
 
 def _compares_with_zero(asked: Value) -> bool:
     return any(_is_number(each) and abs(each.ref) < 1e-3 for each in _compared(asked)) or any(
-        each.label.rpartition(".")[2] == "zeros_like" for each in _compared(asked)
+        each.op is ops.ZEROS_LIKE for each in _compared(asked)
     )
 
 
@@ -191,13 +181,13 @@ def _carries_gradient(value: Value) -> bool:
 # --- exponentials --------------------------------------------------------------------------------------------------
 
 
-def judge_log_of_exp(it: Interpreter, name: str, given: Value, made: Value, node: ast.AST) -> None:
+def judge_log_of_exp(it: Interpreter, given: Value, made: Value, node: ast.AST) -> None:
     """`log(1 + exp(x))`, `log1p(exp(x))`, `log(sum(exp(x)))`."""
     if not matters(it, made):
         return
-    if name == "log1p":
+    if made.op is ops.LOG1P:
         exponential = given if _is_exp(given) else None
-    elif given.label in ("+", "tf.add", "tf.math.add") and len(given.operands) == 2:
+    elif given.op is ops.ADD and len(given.operands) == 2:
         exponential = next(
             (b for a, b in (given.operands, given.operands[::-1]) if is_literal(a, 1.0) or is_literal(a, 1)), None
         )
@@ -211,7 +201,7 @@ def judge_log_of_exp(it: Interpreter, name: str, given: Value, made: Value, node
 
 
 def _judge_logsumexp(it: Interpreter, given: Value, node: ast.AST) -> None:
-    if given.label.rpartition(".")[2] in _SUMS and given.inputs and _is_exp(given.inputs[0]):
+    if given.op in _TOTALS and given.inputs and _is_exp(given.inputs[0]):
         if _overflows(it, given.inputs[0]):
             it.note(ExpOverflow, node, "logsumexp", "`tf.reduce_logsumexp(x, axis)`", certain=False)
 
@@ -220,7 +210,7 @@ def judge_quotient(it: Interpreter, left: Value, right: Value, made: Value, node
     """`exp(x) / sum(exp(x))`, and a division by a count that can be zero."""
     if not matters(it, made):
         return
-    total = right.label.rpartition(".")[2] in _SUMS and bool(right.inputs)
+    total = right.op in _TOTALS and bool(right.inputs)
     if _is_exp(left) and total and _base_of_exp(right.inputs[0]) is _base_of_exp(left):
         if _overflows(it, left):
             it.note(ExpOverflow, node, "softmax", "`tf.nn.softmax(x, axis)`", certain=False)
@@ -236,7 +226,7 @@ def _is_computed(value: Value) -> bool:
 
 
 def _is_exp(value: Value) -> bool:
-    return value.label.rpartition(".")[2] == "exp" and value.kind in (Kind.TENSOR, Kind.SYMBOLIC)
+    return value.op is ops.EXP and value.kind in (Kind.TENSOR, Kind.SYMBOLIC)
 
 
 def _base_of_exp(value: Value) -> object:
@@ -253,7 +243,7 @@ def _overflows(it: Interpreter, exponential: Value) -> bool:
 
 def _judge_sigmoid(it: Interpreter, left: Value, right: Value, node: ast.AST) -> None:
     """`1 / (1 + exp(-x))`."""
-    if not _is_one(left) or right.label not in ("+", "tf.add", "tf.math.add") or len(right.operands) != 2:
+    if not _is_one(left) or right.op is not ops.ADD or len(right.operands) != 2:
         return
     a, b = right.operands
     exponential = b if _is_one(a) else a
@@ -270,17 +260,17 @@ def _is_one(value: Value) -> bool:
 
 def _why_empty(it: Interpreter, divisor: Value) -> str | None:
     """Why a divisor can be zero: it sums or counts a mask that a comparison makes."""
-    name = divisor.label.rpartition(".")[2]
-    if (name in HANDS_ON or name == "[]") and divisor.inputs + tuple(each for each, _ in divisor.dead):
+    op = divisor.op
+    if (op.hands_on or op is ops.ITEM) and divisor.inputs + tuple(each for each, _ in divisor.dead):
         return _why_empty(it, (divisor.inputs or tuple(each for each, _ in divisor.dead))[0])
     if divisor.how is How.JOIN:
         ways = [way for way in alternatives(divisor, 4) or () if way is not divisor]
         found = [_why_empty(it, way) for way in ways]
         return found[0] if found and all(found) else None
-    if name not in _SUMS | _COUNTS:
+    if op not in _COUNTED:
         return None
     given = _operands(divisor) or tuple(each for each, _ in divisor.dead)
-    if given and given[0].label.endswith("one_hot") and is_literal(divisor.given.get(1, "axis"), 0):
+    if given and given[0].op is ops.ONE_HOT and is_literal(divisor.given.get(1, "axis"), 0):
         return f"a class of `{code_of(given[0])}` may have no member"
     comparison = _comparison_behind(given[0]) if given else None
     if comparison is None or _is_padding(comparison) or _is_with_itself(comparison):
@@ -297,7 +287,7 @@ def _is_with_itself(comparison: Value) -> bool:
 def _stripped_of_axes(value: Value) -> Value:
     for _ in range(6):
         value = _stripped(value)
-        if value.label not in ("[]", "tf.expand_dims", "tf.transpose", "keras.ops.expand_dims") or not value.inputs:
+        if value.op not in (ops.ITEM, ops.EXPAND, ops.TRANSPOSE) or not value.inputs:
             return value
         value = value.inputs[0]
     return value
@@ -305,7 +295,7 @@ def _stripped_of_axes(value: Value) -> Value:
 
 def _is_padding(comparison: Value) -> bool:
     """Whether a mask leaves out padding: `tokens != 0` holds somewhere in every batch."""
-    if comparison.label.rpartition(".")[2] not in _NEVER_EMPTY:
+    if comparison.op not in (ops.NOT_EQUAL, ops.NOT):
         return False
     return not any(_is_number(each) and each.ref != 0 for each in _compared(comparison))
 
@@ -319,7 +309,7 @@ def _comparison_behind(value: Value, depth: int = 0) -> Value | None:
         return found[0] if found and all(each is found[0] for each in found) else None
     if is_comparison(value):
         return value
-    if value.label.rpartition(".")[2] in HANDS_ON:
+    if value.op.hands_on:
         behind = (*value.inputs, *(each for each, _ in value.dead))
         return _comparison_behind(behind[0], depth + 1) if behind else None
     return None
@@ -327,8 +317,8 @@ def _comparison_behind(value: Value, depth: int = 0) -> Value | None:
 
 # --- masked softmax ------------------------------------------------------------------------------------------------
 
-_TRIANGLES = frozenset("band_part tril triu eye".split())
-_POSITIONS = frozenset("range arange".split())
+#: Masks that are made of these leave something in every row.
+_OF_POSITIONS = frozenset({ops.TRIANGLE, ops.EYE, ops.SEQUENCE_MASK, ops.OR})
 
 
 def judge_masked_softmax(it: Interpreter, given: Value, made: Value, node: ast.AST) -> None:
@@ -343,30 +333,30 @@ def judge_masked_softmax(it: Interpreter, given: Value, made: Value, node: ast.A
 def _infinite_mask(value: Value) -> Value | None:
     """The mask by which -inf comes into a value."""
     for _ in range(6):
-        name = value.label.rpartition(".")[2]
-        if name == "where" and value.given is not None and len(value.given.positional) == 3:
-            condition, *branches = value.given.positional
+        op = value.op
+        if op is ops.WHERE and len(value.operands) == 3:
+            condition, *branches = value.operands
             if any(is_minus_infinity(each) for each in branches):
-                return condition if isinstance(condition, Value) else None
+                return condition
             return None
-        if name in ("+", "add"):
+        if op is ops.ADD:
             for side in _operands(value):
-                if side.label in ("*", "tf.multiply") and any(is_minus_infinity(each) for each in _operands(side)):
+                if side.op is ops.MULTIPLY and any(is_minus_infinity(each) for each in _operands(side)):
                     return next((each for each in _operands(side) if not is_minus_infinity(each)), None)
                 whole = _before_slices(side)
-                if whole.label.rpartition(".")[2] == "where":
+                if whole.op is ops.WHERE:
                     found = _infinite_mask(whole)
                     if found is not None:
                         return found
             return None
-        if name not in HANDS_ON or not value.inputs:
+        if not op.hands_on or not value.inputs:
             return None
         value = value.inputs[0]
     return None
 
 
 def _before_slices(value: Value) -> Value:
-    while value.label == "[]" and value.given is not None:
+    while value.op is ops.ITEM and value.given is not None:
         value = value.given.positional[0]
     return value
 
@@ -375,12 +365,12 @@ def is_minus_infinity(value: Value) -> bool:
     """Whether a value is written as -inf, or made of it."""
     if value.kind is Kind.LITERAL and isinstance(value.ref, float):
         return value.ref == float("-inf")
-    name = value.label.rpartition(".")[2]
-    if name in ("fill", "full", "full_like", "constant", "convert_to_tensor", "cast") and value.given is not None:
+    op = value.op
+    if op in (ops.FULL, ops.FULL_LIKE, ops.CONSTANT, ops.CONVERT, ops.CAST) and value.given is not None:
         return any(is_minus_infinity(each) for each in value.given.every())
-    if name == "*" and value.operands:
+    if op is ops.MULTIPLY and value.operands:
         return any(is_minus_infinity(each) for each in value.operands) and all(
-            each.label.rpartition(".")[2] in ("ones_like", "ones") or is_minus_infinity(each) for each in value.operands
+            each.op in (ops.ONES_LIKE, ops.ONES) or is_minus_infinity(each) for each in value.operands
         )
     node = value.node
     return isinstance(node, ast.expr) and ast.unparse(node) in _MINUS_INFINITY
@@ -394,12 +384,11 @@ _MINUS_INFINITY = frozenset(
 def _is_causal(it: Interpreter, mask: Value) -> bool:
     """Whether a mask is made of positions alone, so that each position may look at itself; or never covers a row."""
     behind = list(lineage([mask], 60, everything_behind))
-    names = {each.label.rpartition(".")[2] for each in behind}
-    if names & _TRIANGLES or names & {"sequence_mask", "logical_or", "|", "?"}:
+    if any(each.op in _OF_POSITIONS for each in behind):
         return True
     compared = [each for each in behind if is_comparison(each) and len(_compared(each)) == 2]
     return bool(compared) and all(all(map(_is_position, _compared(each))) for each in compared)
 
 
 def _is_position(value: Value) -> bool:
-    return any(each.label.rpartition(".")[2] in _POSITIONS for each in lineage([value], 30, everything_behind))
+    return any(each.op is ops.RANGE for each in lineage([value], 30, everything_behind))

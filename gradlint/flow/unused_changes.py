@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 
 from gradlint.flow.constants import mask_states
-from gradlint.flow.descent import CLIPS, PRODUCTS, QUOTIENTS, cores_of, factors_of, gradient_of
+from gradlint.flow.descent import PRODUCTS, QUOTIENTS, cores_of, factors_of, gradient_of
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.update_events import ChangeUnused
 from gradlint.flow.values import Fill, How, Kind, Value, alternatives, lineage
+from gradlint.ops.op import Role
 
 
 def note_change(it: Interpreter, target: ast.expr, value: Value, statement: ast.stmt) -> None:
@@ -66,11 +67,11 @@ def _change_of(it: Interpreter, value: Value) -> str:
     for way in alternatives(value, 4) or ():
         if way.how is not How.OPERATION:
             continue
-        if way.label in CLIPS:
+        if way.op.role is Role.CLIP:
             return "clipped"
         if any(mask_states(it, each.value) & {Fill.MASK, Fill.ZEROS} for each in factors_of(way)):
             return "masked"
-        if way.label in PRODUCTS | QUOTIENTS:
+        if way.op.role in PRODUCTS | QUOTIENTS:
             return "scaled"
     return ""
 

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Iterator
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
+from gradlint.ops.lookup import op_of
+from gradlint.ops.op import UNKNOWN_OP, Op
 from gradlint.verdicts import Cause
 
 if TYPE_CHECKING:
@@ -58,6 +60,8 @@ class How(Enum):
 
 
 OPAQUE = frozenset({How.PARAMETER, How.PART, How.OPAQUE_CALL})
+#: Kinds of values whose labels are names that the program gives.
+_NAMED_BY_PROGRAM = frozenset({Kind.VARIABLE, Kind.VARIABLES, Kind.MODULE, Kind.IMPORTED, Kind.FUNCTION, Kind.CLASS})
 
 
 class DType(Enum):
@@ -153,6 +157,13 @@ class Value:
 
     def __repr__(self) -> str:
         return f"<{self.kind.name} {self.how.name} #{self.serial} {self.label or self.ref or ''}>"
+
+    @property
+    def op(self) -> Op:
+        """The operation that made this; a row of its own for what no known operation made."""
+        if self.how in OPAQUE or self.kind in _NAMED_BY_PROGRAM:
+            return UNKNOWN_OP  # the label is a name of the program
+        return op_of(self.label)
 
     @property
     def is_computed(self) -> bool:

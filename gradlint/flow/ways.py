@@ -10,19 +10,22 @@ from gradlint.flow.events import Making, Moment
 from gradlint.flow.objects import Tape, Variable
 from gradlint.flow.reach import WayStep
 from gradlint.flow.values import How, Kind, Value, alternatives
+from gradlint.ops import table as ops
+from gradlint.ops.op import Role
 from gradlint.verdicts import Cause
 
-#: Labels of operations that only put a loss together.
-ASSEMBLING = frozenset(
-    {"+", "-", "[]", "sum", "join", "tf.add_n", "tf.reduce_mean", "tf.reduce_sum", "tf.stack", "tf.add",
-     "tf.math.add_n", "tf.identity", "tf.convert_to_tensor", "tf.cast", "gradient"}
-)  # fmt: skip
-_PRODUCTS = frozenset({"matmul", "matvec", "tensordot", "einsum", "dot", "sparse_dense_matmul"})
-REDUCTIONS = frozenset({"mean", "sum", "add_n", "l2_loss", "global_norm"})
-FACTORS = frozenset({"*", "/"})
-_MEANS = frozenset({"reduce_mean", "reduce_sum", "mean", "sum", "compute_average_loss", "identity"})
-_CROSS_ENTROPIES = ("cross_entropy_with_logits", "crossentropy")
-SUMS = frozenset({"+", "sum", "tf.add", "tf.math.add", "tf.add_n", "tf.math.add_n", "keras.ops.add"})
+#: What only puts a loss together.
+_ASSEMBLING = frozenset({Role.SUM, Role.DIFFERENCE, Role.COPY, Role.TOTAL})
+#: Numbers that a loss is scaled with.
+FACTORS = frozenset({Role.PRODUCT, Role.QUOTIENT})
+_MEANS = frozenset({Role.TOTAL, Role.COPY})
+
+
+def is_assembling(value: Value) -> bool:
+    """Whether an operation only puts a loss together."""
+    if value.how in (How.JOIN, How.GRADIENT):
+        return True
+    return (value.op.role in _ASSEMBLING and value.op.linear) or value.op in (ops.ITEM, ops.STACK)
 
 
 class Sameness(Enum):
@@ -102,8 +105,7 @@ def is_forward_pass(value: Value) -> bool:
         if each.serial in seen:
             continue
         seen.add(each.serial)
-        name = each.label.rpartition(".")[2]
-        if (each.label == "@" or name in _PRODUCTS or name.startswith("conv")) and len(each.inputs) > 1:
+        if each.op.role is Role.MATRIX_PRODUCT and len(each.inputs) > 1:
             variables = [_has_variable(taken) for taken in each.inputs]
             if any(variables) and not all(variables):
                 return True
@@ -125,28 +127,16 @@ def _has_variable(value: Value) -> bool:
 
 
 def is_slice(value: Value) -> bool:
-    return value.label.rpartition(".")[2] in (
-        "[]",
-        "slice",
-        "gather",
-        "split",
-        "unstack",
-        "strided_slice",
-        "reshape",
-        "take",
-    )
+    return value.op.role is Role.PICK or value.op is ops.RESHAPE
 
 
 def is_reduction(value: Value) -> bool:
-    name = value.label.rpartition(".")[2]
-    return (
-        name.startswith("reduce_") or name in REDUCTIONS or "losses." in value.label or name.endswith(_CROSS_ENTROPIES)
-    )
+    return value.op.role in (Role.TOTAL, Role.EXTREME, Role.LOSS) or value.op is ops.ADD_N or "losses." in value.label
 
 
-def behind_scale(value: Value, scales: frozenset[str]) -> Value:
+def behind_scale(value: Value, scales: frozenset[Role]) -> Value:
     """What is left of a value without the numbers that it is multiplied with, and means, where those are scales."""
-    while value.how is How.OPERATION and value.label.rpartition(".")[2] in scales:
+    while value.how is How.OPERATION and value.op.role in scales and (value.op.role in FACTORS or value.op.linear):
         inner = [each for each in value.inputs if each.kind not in (Kind.LITERAL, Kind.PLAIN)]
         if len(inner) != 1:
             break
@@ -216,7 +206,7 @@ def says_not_trainable(node: ast.AST) -> bool:
 def summands(target: Value) -> list[Value]:
     """The terms of a sum; of a mean over examples: the terms of each one's loss."""
     inner = behind_scale(target, FACTORS | _MEANS)
-    if inner is not target and inner.label in SUMS:
+    if inner is not target and inner.op.role is Role.SUM:
         terms = summands(inner)
         if all(is_reduction(behind_scale(term, FACTORS)) for term in terms):
             return terms
@@ -224,15 +214,15 @@ def summands(target: Value) -> list[Value]:
     stack = [target]
     while stack and len(found) < 32:
         value = stack.pop()
-        if value.how is How.OPERATION and value.label in SUMS and len(value.inputs) > 1:
+        if value.how is How.OPERATION and value.op.role is Role.SUM and len(value.inputs) > 1:
             stack.extend(reversed(value.inputs))
         elif value.how is How.JOIN and value.label != "loop":
             # A term that is added on some ways only.
-            stack.extend(each for each in value.inputs if each.how is How.OPERATION and each.label in SUMS)
-        elif value.how is How.OPERATION and value.label == "-" and len(value.inputs) == 2:
+            stack.extend(each for each in value.inputs if each.how is How.OPERATION and each.op.role is Role.SUM)
+        elif value.how is How.OPERATION and value.op is ops.SUBTRACT and len(value.inputs) == 2:
             # `loss - beta * bonus` is a sum of terms; `a - b` may be a difference that means one thing.
             left, right = value.inputs
-            if right.how is How.OPERATION and right.label == "*":
+            if right.how is How.OPERATION and right.op.role is Role.PRODUCT:
                 stack.extend((right, left))
             else:
                 found.append(value)

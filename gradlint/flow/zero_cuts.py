@@ -7,35 +7,32 @@ link a result to what it was computed from.
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from gradlint.flow.arguments import Arguments
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.outputs import output_of, width_of
 from gradlint.flow.settings import stays_zero
 from gradlint.flow.values import Fill, How, Kind, Value, is_literal
+from gradlint.ops import table as ops
+from gradlint.ops.op import Op
 from gradlint.verdicts import Cause
 
-_TOTALS = frozenset("reduce_sum reduce_mean sum mean".split())
-_PRODUCTS = frozenset({"*", "multiply"})
-_DIFFERENCES = frozenset({"-", "subtract"})
-_QUOTIENTS = frozenset({"/", "divide", "truediv"})
-_SQUARED_DIFFERENCES = frozenset({"squared_difference"})
-_MATRIX_PRODUCTS = frozenset({"@", "matmul"})
 _SAME_DEPTH = 8
 
 
 def cut_of_operator(
-    it: Interpreter, sign: str, left: Value, right: Value, node: ast.AST
+    it: Interpreter, op: Op, left: Value, right: Value, node: ast.AST
 ) -> tuple[tuple[Value, Cause], ...]:
     """The inputs that a binary operation cuts off, with the cause; none where gradients pass."""
-    if sign in _PRODUCTS or sign in _MATRIX_PRODUCTS:
+    if op in (ops.MULTIPLY, ops.MATMUL):
         for zero, other in ((left, right), (right, left)):
             if is_zero(it, zero) and not is_zero(it, other) and _stays_zero(it, zero, zero is left, node):
                 return ((other, Cause.CONSTANT),)
-    elif sign in _DIFFERENCES | _QUOTIENTS | _SQUARED_DIFFERENCES:
+    elif op in (ops.SUBTRACT, ops.DIVIDE, ops.SQUARED_DIFFERENCE):
         if (left is right and _is_written_twice(node)) or (left is not right and is_same(it, left, right)):
             return ((left, Cause.CONSTANT), (right, Cause.CONSTANT))
-        if sign in _QUOTIENTS and _is_total_of_one(it, left, right):
+        if op is ops.DIVIDE and _is_total_of_one(it, left, right):
             return ((left, Cause.CONSTANT), (right, Cause.CONSTANT))
     return ()
 
@@ -60,14 +57,14 @@ def is_same(it: Interpreter, left: Value, right: Value, depth: int = 0) -> bool:
     """Whether two values were computed from the same in the same way, without anything random on it."""
     if left is right:
         return depth > 0 and left.serial not in it.stand_for_many and not _is_written(it, left)
-    if depth > _SAME_DEPTH or left.label != right.label or left.kind is not right.kind:
+    if depth > _SAME_DEPTH or left.op is not right.op or left.kind is not right.kind:
         return False
     if left.kind is Kind.LITERAL:
         return type(left.ref) is type(right.ref) and bool(left.ref == right.ref)
     if left.kind is not Kind.TENSOR or left.how is not How.OPERATION or left.callee is not None or not left.inputs:
         return False
     given = _given(left), _given(right)
-    if left.label.rpartition(".")[2] not in _DETERMINISTIC or len(given[0]) != len(given[1]):
+    if not left.op.is_deterministic or len(given[0]) != len(given[1]):
         return False
     return all(is_same(it, a, b, depth + 1) for a, b in zip(*given, strict=True))
 
@@ -77,20 +74,12 @@ def _is_written(it: Interpreter, variable: Value) -> bool:
 
 
 def _given(value: Value) -> tuple[Value, ...]:
-    if value.operands:
-        return value.operands
-    return tuple(value.given.every()) if value.given is not None else value.inputs
-
-
-_DETERMINISTIC = frozenset(
-    "+ - * / ** @ square abs exp log sqrt reduce_sum reduce_mean reduce_max sum mean matmul maximum minimum norm tanh "
-    "sigmoid relu softmax".split()
-)
+    return tuple(value.given.every()) if value.given is not None else value.operands or value.inputs
 
 
 def _is_total_of_one(it: Interpreter, part: Value, total: Value) -> bool:
     """Whether something is divided by its own sum, over an axis of length 1."""
-    if total.label.rpartition(".")[2] not in ("reduce_sum", "sum") or total.given is None:
+    if total.op is not ops.SUM or total.given is None:
         return False
     if total.given.get(0, "input_tensor") is not part and total.given.get(0, "x") is not part:
         return False
@@ -114,15 +103,13 @@ def is_zero(it: Interpreter, value: Value) -> bool:
 
 
 def cut_of_function(
-    it: Interpreter, symbol: str, arguments: Arguments, node: ast.AST
+    it: Interpreter, op: Op, operands: Sequence[Value], arguments: Arguments, node: ast.AST
 ) -> tuple[tuple[Value, Cause], ...]:
     """The same for a function of the library."""
-    name = symbol.rpartition(".")[2]
-    if name in _TOTALS and symbol.startswith(("tf.", "keras.")):
+    if op in (ops.SUM, ops.MEAN):
         return _total_of_softmax(it, arguments)
-    if len(arguments.positional) == 2 and not arguments.keywords:
-        left, right = arguments.positional
-        return cut_of_operator(it, name, left, right, node)
+    if len(operands) == 2 and len(arguments.every()) == 2:
+        return cut_of_operator(it, op, operands[0], operands[1], node)
     return ()
 
 

@@ -43,7 +43,7 @@ def integer_on_the_way(starved: SourcesStarved) -> Finding | None:
     cut = starved.cut
     if cut.cause is not Cause.INTEGER or starved.zero_for_unconnected:
         return None
-    if cut.symbol == "boolean product":
+    if cut.symbol == "<boolean-product>":
         return None  # boolean-product
     if not cut.symbol:  # no operation on the way: the source itself
         why, instead = f"`{cut.code}` is an integer variable", "make it a float, as in `tf.Variable(3.0)`"
