@@ -15,7 +15,7 @@ from gradlint.flow.objects import LibraryObject
 from gradlint.flow.outputs import Output, output_of, width_of
 from gradlint.flow.singularities import matters
 from gradlint.flow.values import How, Kind, Value, is_literal, lineage, recorded_or_dead
-from gradlint.flow.wording import code_of, code_of_node, function_called
+from gradlint.flow.wording import code_of, code_of_node, function_called, operand_nodes
 from gradlint.flow.zero_events import (
     LogitsAsProbabilities,
     LossArgumentsSwapped,
@@ -164,8 +164,7 @@ _FILLED = frozenset({ops.FULL, ops.ONES, ops.ZEROS, ops.ONES_LIKE, ops.ZEROS_LIK
 
 
 def _arguments_written(node: ast.AST) -> tuple[str, str]:
-    given = [*node.args, *(each.value for each in node.keywords)] if isinstance(node, ast.Call) else []
-    written = [code_of_node(each) for each in given[:2]]
+    written = [code_of_node(each) for each in operand_nodes(node)[:2]]
     return (written[0], written[1]) if len(written) == 2 else ("the prediction", "the target")
 
 
@@ -287,8 +286,8 @@ def judge_difference(it: Interpreter, left: Value, right: Value, made: Value, no
         return
     if any(output_of(it, each) is not None for each in (flat, column)) or _is_product(column):
         shapes = f"{_shape(left)} and {_shape(right)}"
-        written = [node.left, node.right] if isinstance(node, ast.BinOp) else getattr(node, "args", [])
-        sides = [code_of_node(each) for each in written[:2]] if len(written) > 1 else [code_of(left), code_of(right)]
+        written = [code_of_node(each) for each in operand_nodes(node)[:2]]
+        sides = written if len(written) == 2 else [code_of(left), code_of(right)]
         it.note(RanksBroadcast, node, *sides, shapes, certain=it.doubt == 0)
 
 

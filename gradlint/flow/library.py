@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from gradlint.flow.arguments import Arguments, Handler
 from gradlint.flow.callbacks import (
@@ -97,7 +98,7 @@ from gradlint.flow.values import How, Kind, Value, is_literal
 from gradlint.knowledge.effects import effect_of
 from gradlint.knowledge.symbols import KNOWN_ROOTS, NUMBER_ROOTS, PLAIN_ROOTS
 from gradlint.ops import table as ops
-from gradlint.ops.lookup import op_of
+from gradlint.ops.lookup import op_of, operands_of
 from gradlint.ops.op import Op, Role
 
 #: Namespaces whose functions make objects or have effects, and touch no gradient.
@@ -113,6 +114,8 @@ _OBJECT_SPACES = (
 
 def call_symbol(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AST) -> Value:
     """Call a library symbol."""
+    if arguments.keywords:
+        arguments = _with_operands_in_place(symbol, arguments)
     handler = _model_of(symbol)
     if handler is not None:
         found = handler(it, arguments, node)
@@ -131,24 +134,11 @@ def call_symbol(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AS
     if symbol == "tf.data.experimental.get_single_element" and arguments.positional:
         return element_of(it, arguments.positional[0], node)
     if symbol.startswith("tf.data."):
-        for argument in arguments.every():
-            it.escape(argument)
-        made_of = tuple(leaf for argument in arguments.every() for leaf in it.leaves(argument))
-        sliced = arguments.get(0, "tensors") if symbol.endswith(".from_tensor_slices") else None
-        kept = (("<slices>", sliced),) if sliced is not None else ()
-        return it.fresh(Kind.LIBRARY, node, ref=LibraryObject(it.new_id(), "tf.data.Dataset", made_of, kept))
+        return _dataset(it, symbol, arguments, node)
     if is_layer_symbol(symbol):
         return make_layer(it, symbol, arguments, node)
-    effect = effect_of(symbol)
-    if effect is not None:
-        made = apply_effect(it, symbol, arguments, node)
-        describe(it, symbol, arguments, made)
-        judge_operation(it, arguments, made, node)
-        if op_of(symbol) is ops.GATHER and not _is_plain_lookup(arguments):
-            it.dense_lookups.add(made.serial)
-        if made.op.role is Role.SCATTER and made.op.keeps_shape:
-            note_functional(it, symbol, arguments, node)
-        return made
+    if effect_of(symbol) is not None:
+        return _operation(it, symbol, arguments, node)
     if root in NUMBER_ROOTS:
         if any(named_object(value) for value in arguments.every()):
             return it.opaque_call(node, arguments.every(), "an array of objects", getter=True)
@@ -164,21 +154,61 @@ def call_symbol(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AS
     if name.endswith("policy"):
         note_policy(it, symbol, arguments)
     if root in ("tf", "keras") and (name[:1].isupper() or symbol.startswith(_OBJECT_SPACES)):
-        owner = LibraryObject(it.new_id(), symbol, arguments.positional, tuple(arguments.keywords.items()))
-        if symbol.startswith("tf.train.Checkpoint"):
-            for key, value in arguments.keywords.items():
-                it.write_cell(owner, key, value)  # checkpoint.model is the very object
-        value_ = it.fresh(Kind.LIBRARY, node, ref=owner, label=symbol)
-        if is_optimizer_symbol(symbol):
-            note_constructor(it, value_, node)
-        elif symbol.endswith("LambdaCallback"):
-            it.callback_functions.update(each.ref.node for each in arguments.every() if isinstance(each.ref, Function))
-        return value_
+        return _library_object(it, symbol, arguments, node)
     if root in KNOWN_ROOTS and not any(value.kind in CALLABLE for value in arguments.every()):
         held = [value for value in arguments.every() if value.kind not in (Kind.LITERAL, Kind.PLAIN)]
         if not held:
             return it.plain(node)
     return it.opaque_call(node, arguments.every(), f"`{symbol}` cannot be seen", getter=True)
+
+
+def _dataset(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AST) -> Value:
+    for argument in arguments.every():
+        it.escape(argument)
+    made_of = tuple(leaf for argument in arguments.every() for leaf in it.leaves(argument))
+    sliced = arguments.get(0, "tensors") if symbol.endswith(".from_tensor_slices") else None
+    kept = (("<slices>", sliced),) if sliced is not None else ()
+    return it.fresh(Kind.LIBRARY, node, ref=LibraryObject(it.new_id(), "tf.data.Dataset", made_of, kept))
+
+
+def _operation(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AST) -> Value:
+    """A function over tensors."""
+    made = apply_effect(it, symbol, arguments, node)
+    describe(it, symbol, arguments, made)
+    judge_operation(it, arguments, made, node)
+    if op_of(symbol) is ops.GATHER and not _is_plain_lookup(arguments):
+        it.dense_lookups.add(made.serial)
+    if made.op.role is Role.SCATTER and made.op.keeps_shape:
+        note_functional(it, symbol, arguments, node)
+    return made
+
+
+def _library_object(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AST) -> Value:
+    """An optimizer, a metric, a checkpoint ..."""
+    owner = LibraryObject(it.new_id(), symbol, arguments.positional, tuple(arguments.keywords.items()))
+    if symbol.startswith("tf.train.Checkpoint"):
+        for key, value in arguments.keywords.items():
+            it.write_cell(owner, key, value)  # checkpoint.model is the very object
+    made = it.fresh(Kind.LIBRARY, node, ref=owner, label=symbol)
+    if is_optimizer_symbol(symbol):
+        note_constructor(it, made, node)
+    elif symbol.endswith("LambdaCallback"):
+        it.callback_functions.update(each.ref.node for each in arguments.every() if isinstance(each.ref, Function))
+    return made
+
+
+def _with_operands_in_place(symbol: str, arguments: Arguments) -> Arguments:
+    """The operands by place, also where they are given by name."""
+    op = op_of(symbol)
+    missing = op.operands - len(arguments.positional)
+    if missing <= 0 or arguments.more is not None:
+        return arguments
+    operands = operands_of(op, symbol, arguments.positional, arguments.keywords)
+    taken = {id(each) for each in operands}
+    left = {name: each for name, each in arguments.keywords.items() if id(each) not in taken}
+    if not operands or len(left) + missing != len(arguments.keywords):
+        return arguments
+    return replace(arguments, positional=operands, keywords=left)
 
 
 def _model_of(symbol: str) -> Handler | None:

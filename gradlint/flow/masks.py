@@ -31,6 +31,7 @@ from gradlint.flow.update_events import (
     MaskMisplaced,
 )
 from gradlint.flow.values import Fill, How, Kind, Value, all_behind, alternatives, lineage
+from gradlint.flow.wording import operand_nodes
 from gradlint.ops.op import Role
 
 _EVER = frozenset({Fill.MASK, Fill.ZEROS})
@@ -347,8 +348,8 @@ def _fits(given: Shape, wanted: Shape) -> bool:
 
 def note_product(it: Interpreter, left: Value, right: Value, node: ast.AST) -> None:
     """`column * row` where one of them is a mask, or a gradient: every entry meets every other."""
-    sides = _sides(node)
-    if it.expected or sides is None or left.shape is None or right.shape is None or any(map(_is_aligned, sides)):
+    sides = operand_nodes(node)
+    if it.expected or len(sides) != 2 or left.shape is None or right.shape is None or any(map(_is_aligned, sides)):
         return
     if not (_is_outer(left.shape, right.shape) or _is_outer(right.shape, left.shape)):
         return
@@ -358,18 +359,6 @@ def note_product(it: Interpreter, left: Value, right: Value, node: ast.AST) -> N
     made = broadcast(left.shape, right.shape)
     texts = (ast.unparse(sides[0]), ast.unparse(sides[1]), str(left.shape), str(right.shape), str(made))
     it.note(MaskBroadcast, node, *texts, certain=it.doubt == 0)
-
-
-def _sides(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
-    """Both sides of `a * b`, `a *= b` or `tf.multiply(a, b)`, as written."""
-    match node:
-        case ast.BinOp(left=left, right=right):
-            return left, right
-        case ast.AugAssign(target=left, value=right):
-            return left, right
-        case ast.Call(args=[left, right]):
-            return left, right
-    return None
 
 
 def _is_aligned(side: ast.expr) -> bool:

@@ -46,6 +46,7 @@ class Variable(HeapObject):
     integer: bool = False
     within: VariableSet | None = None  # of any one variable of a set: the set
     bound: str = ""  # the first name that it was bound to
+    initial: Value | None = None  # what it was made with, where that is in sight
 
 
 @dataclass(eq=False, slots=True)

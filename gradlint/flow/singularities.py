@@ -9,6 +9,7 @@ import ast
 from math import inf
 
 from gradlint.flow.arguments import Arguments
+from gradlint.flow.initial_numbers import initial_numbers
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.numbers import numbers_of
 from gradlint.flow.objects import Variable
@@ -214,8 +215,9 @@ def _why_zero(it: Interpreter, value: Value, depth: int = 0) -> str | None:
             value = value.operands[0]
         elif op in (ops.SUBTRACT, ops.ADD) and len(value.operands) == 2:
             left, right = value.operands
-            paired = _are_paired(left, right) if op is ops.SUBTRACT else False
-            return "every row is compared with itself" if paired or _is_gram(value) else None
+            if op is ops.SUBTRACT and (why := _why_equal(it, left, right)) is not None:
+                return why
+            return "every row is compared with itself" if _is_gram(value) else None
         elif op in (ops.MAXIMUM, ops.RELU) and value.given is not None and value.given.positional:
             value = value.given.positional[0]
         elif (op.hands_on or op in _PASSING) and (value.inputs or value.given is not None):
@@ -224,13 +226,28 @@ def _why_zero(it: Interpreter, value: Value, depth: int = 0) -> str | None:
             if value.kind is Kind.LITERAL:
                 return None
         elif op is ops.SQUARED_DIFFERENCE and len(value.operands) == 2:
-            return "every row is compared with itself" if _are_paired(*value.operands) else None
+            return _why_equal(it, *value.operands)
         else:
             return None
     return None
 
 
 _PASSING = frozenset({ops.SQUARE, ops.ABS, ops.SUM, ops.MEAN, ops.ITEM})
+
+
+def _why_equal(it: Interpreter, left: Value, right: Value) -> str | None:
+    """Why two sides surely are the same where it counts."""
+    if _are_paired(left, right):
+        return "every row is compared with itself"
+    numbers = initial_numbers(it, left)
+    if left is not right and numbers is not None and numbers == initial_numbers(it, right):
+        return f"`{_named(left)}` and `{_named(right)}` start equal"
+    return None
+
+
+def _named(value: Value) -> str:
+    bound = value.ref.bound if isinstance(value.ref, Variable) else ""
+    return bound or code_of(value)
 
 
 def _starts_at_zero(it: Interpreter, value: Value) -> str | None:

@@ -219,7 +219,7 @@ def variable_call(keras: bool, *, floats: bool = False) -> Handler:
         if dtype is not None:
             told = named_dtype(dtype)
         integer = told in (DType.INTEGER, DType.BOOL)
-        made = Variable(it.new_id(), "", keras, known, node, integer=integer)
+        made = Variable(it.new_id(), "", keras, known, node, integer=integer, initial=initial)
         value = it.fresh(Kind.VARIABLE, node, ref=made)
         if initial is not None:
             describe_variable(it, value, initial, trained=known is not False)

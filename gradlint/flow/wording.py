@@ -24,6 +24,16 @@ def code_of(value: Value) -> str:
     return code_of_node(value.node) or value.label
 
 
+def operand_nodes(node: ast.AST) -> list[ast.expr]:
+    """The operands of an operation as they are written: both sides of an operator, the arguments of a call."""
+    match node:
+        case ast.BinOp(left=left, right=right) | ast.AugAssign(target=left, value=right):
+            return [left, right]
+        case ast.Call(args=args, keywords=keywords):
+            return [*args, *(each.value for each in keywords)]
+    return []
+
+
 def function_called(node: ast.AST) -> str:
     """The function that a call names; empty for another node."""
     return ast.unparse(node.func) if isinstance(node, ast.Call) else ""

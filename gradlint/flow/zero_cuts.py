@@ -14,6 +14,7 @@ from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.outputs import output_of, width_of
 from gradlint.flow.settings import stays_zero
 from gradlint.flow.values import Fill, How, Kind, Value, is_literal
+from gradlint.flow.wording import operand_nodes
 from gradlint.ops import table as ops
 from gradlint.ops.op import Op
 from gradlint.verdicts import Cause
@@ -39,7 +40,7 @@ def cut_of_operator(
 
 def _stays_zero(it: Interpreter, zero: Value, left: bool, node: ast.AST) -> bool:
     """Whether a number that is zero now is so whenever this runs."""
-    sides = [node.left, node.right] if isinstance(node, ast.BinOp) else node.args if isinstance(node, ast.Call) else []
+    sides = operand_nodes(node)
     return (
         zero.kind is not Kind.LITERAL or len(sides) < 2 or stays_zero(it.sources_run.values(), sides[0 if left else 1])
     )
@@ -47,10 +48,8 @@ def _stays_zero(it: Interpreter, zero: Value, left: bool, node: ast.AST) -> bool
 
 def _is_written_twice(node: ast.AST) -> bool:
     """`x - x`, in any form."""
-    if isinstance(node, ast.BinOp):
-        return ast.unparse(node.left) == ast.unparse(node.right)
-    given = node.args[:2] if isinstance(node, ast.Call) else []
-    return len(given) == 2 and ast.unparse(given[0]) == ast.unparse(given[1])
+    sides = operand_nodes(node)
+    return len(sides) == 2 and ast.unparse(sides[0]) == ast.unparse(sides[1])
 
 
 def is_same(it: Interpreter, left: Value, right: Value, depth: int = 0) -> bool:

@@ -54,7 +54,7 @@ def operands_of(op: Op, symbol: str, positional: Sequence[T], keywords: Mapping[
     parameters = known.parameters if known is not None else ()
     found = list(positional)
     for place in range(len(positional), op.operands):
-        names = parameters[place : place + 1] or _NAMED[place]
+        names = parameters[place : place + 1] or (_NAMED[place] if op.spelled else ())
         given = next((keywords[name] for name in names if name in keywords), None)
         if given is None:
             return ()
