@@ -37,7 +37,7 @@ from gradlint.flow.tracing import (
     note_unknown_trainable_set,
 )
 from gradlint.flow.tracking import copy_list, note_kept
-from gradlint.flow.values import TRUE, How, Kind, Value, alternatives
+from gradlint.flow.values import SHAPE_ATTRIBUTES, TRUE, How, Kind, Value, alternatives
 from gradlint.knowledge.symbols import canonical
 
 #: Attributes of tensors and variables that are no tensors.
@@ -123,7 +123,7 @@ def _unknown_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) -
     if name == "lr" and _is_optimizer_of_model(it, node) and isinstance(getattr(node, "ctx", None), ast.Load):
         note_rate(it, base, node, None, "AttributeError")
     part = it.part(base, node)
-    part.label = "part"
+    part.label = name if name in SHAPE_ATTRIBUTES else "part"
     if written is not None:
         return it.join([written, part])
     if base.how is not How.OPERATION:
@@ -135,7 +135,7 @@ def _tensor_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) ->
     if name in _PLAIN_OF_TENSOR:
         told = it.plain(node)
         told.operands = (base,) if name in ("shape", "name") else ()
-        told.label = name if name == "name" else ""
+        told.label = name if name in ("name", *SHAPE_ATTRIBUTES) else ""
         return told
     if name == "T" or name in ("values", "flat_values", "real", "imag"):
         return it.operation(node, (base,), label=name)

@@ -14,7 +14,7 @@ from gradlint.flow.numbers import numbers_of
 from gradlint.flow.objects import LibraryObject
 from gradlint.flow.outputs import Output, output_of, width_of
 from gradlint.flow.singularities import matters
-from gradlint.flow.values import How, Kind, Value, is_literal, lineage, recorded_or_dead
+from gradlint.flow.values import How, Kind, Value, is_literal, lineage, recorded_or_dead, tells_shape
 from gradlint.flow.wording import code_of, code_of_node, function_called
 from gradlint.flow.zero_events import (
     LogitsAsProbabilities,
@@ -265,7 +265,7 @@ def _is_target(it: Interpreter, value: Value) -> bool:
 def _content_of(value: Value) -> tuple[Value, ...]:
     """What the numbers of a value were computed from: of `ones_like(x)` and `fill(shape)` nothing."""
     name = value.label.rpartition(".")[2]
-    return () if name.endswith("_like") or name in ("fill", "ones", "zeros", "shape") else recorded_or_dead(value)
+    return () if tells_shape(value) or name in ("fill", "ones", "zeros") else recorded_or_dead(value)
 
 
 # --- ranks ---------------------------------------------------------------------------------------------------------

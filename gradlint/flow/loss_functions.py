@@ -8,7 +8,7 @@ from gradlint.flow.instances import class_attribute
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.objects import BoundMethod, Function
 from gradlint.flow.outputs import width_of
-from gradlint.flow.values import Kind, Value, everything_behind, lineage
+from gradlint.flow.values import Kind, Value, everything_behind, lineage, tells_shape
 from gradlint.flow.zero_events import PredictionIgnored, PredictionReadInPart
 
 
@@ -122,8 +122,7 @@ def judge_columns(it: Interpreter, predicted: Value, loss: Value) -> None:
 
 
 def _asks_shape(value: Value) -> bool:
-    name = value.label.rpartition(".")[2]
-    return name.endswith("_like") or name in ("shape", "size", "rank", "ndim") or value.kind is Kind.PLAIN
+    return tells_shape(value) or value.kind is Kind.PLAIN
 
 
 def _columns(it: Interpreter, taken: Value, width: int, predicted: Value) -> set[int] | None:

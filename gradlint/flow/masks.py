@@ -30,7 +30,7 @@ from gradlint.flow.update_events import (
     MaskedMoved,
     MaskMisplaced,
 )
-from gradlint.flow.values import Fill, How, Kind, Value, all_behind, alternatives, lineage
+from gradlint.flow.values import Fill, How, Kind, Value, alternatives, lineage, numbers_behind
 
 _EVER = frozenset({Fill.MASK, Fill.ZEROS})
 
@@ -93,7 +93,11 @@ def _judge_moved(it: Interpreter, optimizer: Value, pair: Pair, masks: list[Valu
     kept = _is_never_written_after(it, pair.variable, it.clock)
     if late:
         certain = certain or (it.doubt == 0 and timed and not it.open_code)
-        it.note(LateMaskMoved, node, name, shown(optimizer), features, computed, certain=certain, holds=kept)
+        alone = _is_not_told_otherwise(it, node, name)
+        it.note(
+            LateMaskMoved, node, name, shown(optimizer), features, computed, certain=certain,
+            holds=lambda: kept() and alone(),
+        )  # fmt: skip
     else:
         it.note(MaskedMoved, node, name, shown(optimizer), features, certain=certain, holds=kept)
 
@@ -139,11 +143,12 @@ def _starts_masked(it: Interpreter, variable: Value) -> bool:
 
 def _is_drawn(mask: Value, most: int = 40) -> bool:
     """Whether a mask is drawn at random."""
-    return any("random" in each.label or "dropout" in each.label for each in lineage([mask], most, all_behind))
+    return any("random" in each.label or "dropout" in each.label for each in lineage([mask], most, numbers_behind))
 
 
 def _holds_gradient(mask: Value, most: int = 40) -> bool:
-    return any(each.how is How.GRADIENT for each in lineage([mask], most, all_behind))
+    """Whether the numbers of a mask were computed from a gradient."""
+    return any(each.how is How.GRADIENT for each in lineage([mask], most, numbers_behind))
 
 
 def _is_never_written_after(it: Interpreter, variable: Value, since: int) -> Callable[[], bool]:
@@ -153,6 +158,15 @@ def _is_never_written_after(it: Interpreter, variable: Value, since: int) -> Cal
         return not any(
             stored.serial > since for owner in _owners(variable) for stored in it.written_state.get(owner, ())
         )
+
+    return holds
+
+
+def _is_not_told_otherwise(it: Interpreter, node: ast.AST, name: str) -> Callable[[], bool]:
+    """Whether entries of the variable are not known to move here from the start: then that is what is to be said."""
+
+    def holds() -> bool:
+        return not any(note.event is MaskedMoved and note.node is node and note.detail[0] == name for note in it.notes)
 
     return holds
 

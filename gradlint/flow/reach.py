@@ -14,7 +14,7 @@ from gradlint.flow.asking import SourceAsked
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.members import members_within, surely_within
 from gradlint.flow.objects import HeapObject, Instance, Variable, VariableSet
-from gradlint.flow.values import How, Kind, Value, alternatives
+from gradlint.flow.values import How, Kind, Value, alternatives, tells_shape
 from gradlint.knowledge.conventions import is_loss_object
 from gradlint.verdicts import Cause
 
@@ -317,11 +317,6 @@ def _rounds(value: Value) -> bool:
     return value.label.rpartition(".")[2] in _ROUNDING
 
 
-def _is_shape(value: Value) -> bool:
-    name = value.label.rpartition(".")[2]
-    return name.endswith("_like") or name in ("shape", "size", "rank", "ndim", "shape_n")
-
-
 def way_between(
     it: Interpreter,
     targets: Iterable[Value],
@@ -351,7 +346,7 @@ def way_between(
             met = bool(source.members & _own_members(it, value))
         if met:
             return _unwound(value, parents)
-        if not shapes and _is_shape(value):
+        if not shapes and tells_shape(value):
             continue
         following: list[tuple[Value, Cause | None]] = [(each, None) for each in value.inputs]
         if value.how is How.OPAQUE_CALL:
@@ -362,7 +357,7 @@ def way_between(
             following += [
                 (each, cause)
                 for each, cause in value.dead
-                if (shapes or not _is_shape(value)) and (stops or cause is not Cause.STOPPED)
+                if (shapes or not tells_shape(value)) and (stops or cause is not Cause.STOPPED)
             ]
             reader = parents[value.serial][0]
             following += [(each, None) for each in _assigned(it, value) if reader and each.serial < reader.serial]

@@ -219,6 +219,22 @@ def all_behind(value: Value) -> tuple[Value, ...]:
     return (*value.inputs, *value.operands, *(each for each, _ in value.dead))
 
 
+#: What tells of a tensor its shape, its rank or the type of its numbers.
+SHAPE_ATTRIBUTES = frozenset({"shape", "dtype", "ndim", "get_shape"})
+_OF_SHAPE = SHAPE_ATTRIBUTES | {"shape_n", "int_shape", "size", "rank"}
+
+
+def tells_shape(value: Value) -> bool:
+    """Whether a value says nothing of the numbers of what it was made from: its shape or type, or filled like it."""
+    name = value.label.rpartition(".")[2]
+    return name in _OF_SHAPE or name.endswith("_like")
+
+
+def numbers_behind(value: Value) -> tuple[Value, ...]:
+    """What the numbers of a value were computed from: of `ones_like(x)` and `x.shape` nothing."""
+    return () if tells_shape(value) else all_behind(value)
+
+
 def everything_behind(value: Value) -> tuple[Value, ...]:
     """The same, and whatever else the call was given that is no literal."""
     given = value.given.every() if value.given is not None else ()
