@@ -315,7 +315,7 @@ def set_attribute(it: Interpreter, base: Value, name: str, value: Value, node: a
                 note_kept(it, way, name, value, node)
                 note_snapshot(it, way, name, value, node)
                 note_callback_sets(it, name, stored, node)
-                if _set_as_item(it, way, name, stored, node):
+                if _set_as_item(it, way, name, stored, node) or _set_by_property(it, way, name, stored, node):
                     continue
                 it.write_cell(way.ref, name, copy_list(it, way, stored))
             case Kind.MODULE:
@@ -337,6 +337,15 @@ def set_attribute(it: Interpreter, base: Value, name: str, value: Value, node: a
                 it.written_at[(-way.serial - 1, name)] = it.tick()
             case _:
                 it.escape(value)
+
+
+def _set_by_property(it: Interpreter, base: Value, name: str, value: Value, node: ast.AST) -> bool:
+    """A property with a setter: the setter is called."""
+    found = class_attribute(it, base.ref.cls, name) if base.kind is Kind.INSTANCE else None
+    if found is None or not isinstance(found.ref, Transformed) or found.ref.setter is None:
+        return False
+    it.call(bind_method(it, found.ref.setter, base, node), Arguments((value,)), node)
+    return True
 
 
 def _set_as_item(it: Interpreter, base: Value, name: str, value: Value, node: ast.AST) -> bool:

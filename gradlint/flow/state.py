@@ -223,6 +223,7 @@ class State:
     sources_run: dict[int, Source] = field(default_factory=dict)
     modules_run: int = 0
     imported_names: dict[tuple[str, str], Value] = field(default_factory=dict)
+    lifted: list[tuple[int, int]] = field(default_factory=list)  # when code ran under `tf.init_scope`
     graph_is_stale: bool = False  # what is called now is a graph of objects that have been replaced
     flags: dict[str, Value] = field(default_factory=dict)  # of absl: they belong to the program, not to a module
     bare_yields: dict[ast.AST, frozenset[ast.AST]] = field(default_factory=dict)
