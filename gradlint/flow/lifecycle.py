@@ -27,7 +27,7 @@ from gradlint.flow.update_events import (
     RateRenamed,
     VariablesMissing,
 )
-from gradlint.flow.values import How, Kind, Value, alternatives, lineage
+from gradlint.flow.values import How, Kind, Value, alternatives, constants, lineage
 
 if TYPE_CHECKING:
     from gradlint.flow.asking import Asked
@@ -169,6 +169,16 @@ def _are_named(built: Built, text: str) -> bool:
     return text != built.text and text.endswith(endings) and built.text.endswith(endings)
 
 
+def note_compiled(it: Interpreter, model: HeapObject) -> None:
+    """`compile`: Keras 2 keeps what is trainable now, until the model is compiled again."""
+    it.store.set((model.id, "<trainable when compiled>"), it.store.get((model.id, "trainable")))
+
+
+def _is_trained_frozen(it: Interpreter, model: int) -> bool:
+    cell = it.store.get((model, "trainable" if it.keras_3 else "<trainable when compiled>"))
+    return cell is not None and constants(cell) == {False}
+
+
 def judge_fit(it: Interpreter, model: Value, optimizer: Value | None, variables: Value, node: ast.AST) -> None:
     """`fit` builds the compiled optimizer with what is trainable now; and trains nothing of a frozen model."""
     if it.expected or it.choosing or not isinstance(model.ref, HeapObject) or not isinstance(node, ast.Call):
@@ -176,9 +186,9 @@ def judge_fit(it: Interpreter, model: Value, optimizer: Value | None, variables:
     if name_called(node) == "compile" or model.ref.id in it.fits:
         return  # judged as if it were fitted, which nothing in the file does
     text = ast.unparse(node.func.value) if isinstance(node.func, ast.Attribute) else "the model"
-    if trainable_state(it, model.ref.id) is False and it.store.get((model.ref.id, "trainable")) is not None:
+    if _is_trained_frozen(it, model.ref.id):
         method = node.func.attr if isinstance(node.func, ast.Attribute) else "fit"
-        it.note(FrozenModelTrained, node, text, method, certain=False)
+        it.note(FrozenModelTrained, node, text, method, not it.keras_3, certain=False)
         return
     if optimizer is not None and is_optimizer(optimizer):
         one = some_variable(it, variables, node)
