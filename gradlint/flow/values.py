@@ -226,7 +226,12 @@ _OF_SHAPE = SHAPE_ATTRIBUTES | {"shape_n", "int_shape", "size", "rank"}
 
 def tells_shape(value: Value) -> bool:
     """Whether a value says nothing of the numbers of what it was made from: its shape or type, or filled like it."""
-    name = value.label.rpartition(".")[2]
+    return names_shape(value.label)
+
+
+def names_shape(label: str) -> bool:
+    """The same by what the operation is called."""
+    name = label.rpartition(".")[2]
     return name in _OF_SHAPE or name.endswith("_like")
 
 
