@@ -44,7 +44,7 @@ def container_method(it: Interpreter, receiver: Value, name: str, arguments: Arg
         case "append" | "add" | "appendleft" | "insert":
             if arguments.positional:
                 added = arguments.positional[-1]
-                it.stored.setdefault(added.serial, it.frame)
+                it.note_stored(added)
                 note_appended(it, receiver, [added], node)
                 last = name == "append"
                 made = Items((*items.elements, added), None, items.exact and last, items.ordered and last)

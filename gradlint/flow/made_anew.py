@@ -210,9 +210,14 @@ def _holds(held: Value, value: Value) -> bool:
 def _is_called_alone(it: Interpreter, layer: Value) -> bool:
     if not it.called_layers.get(layer.ref.id) or _is_kept(it, layer) or _is_filled(it, layer) or _is_global(it, layer):
         return False
-    if layer.ref.id in it.sets_read:
-        return False  # somebody means to train it
+    if layer.ref.id in it.sets_read or _is_in_model(it, layer):
+        return False  # somebody means to train it; the model around it is told itself
     return not any(layer.ref.id in source.members for asked in it.asked for source in asked.sources)
+
+
+def _is_in_model(it: Interpreter, layer: Value) -> bool:
+    models = [each for each in it.objects.values() if isinstance(each, Layer) and (each.sequence or each.outputs)]
+    return any(part.ref is layer.ref for model in models for part in model.parts)
 
 
 def _is_filled(it: Interpreter, layer: Value) -> bool:
