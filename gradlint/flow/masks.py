@@ -339,6 +339,7 @@ def _projects(value: Value) -> bool:
 
 def _judge_shape(it: Interpreter, optimizer: Value, pair: Pair, node: ast.AST) -> None:
     """A gradient of another shape than the variable."""
+    note_misfit(it, pair.variable, pair.gradient)
     given, wanted = pair.gradient.shape, pair.variable.shape
     if given is None or wanted is None or given == wanted or None in given or None in wanted or it.expected:
         return
@@ -356,18 +357,31 @@ def _fits(given: Shape, wanted: Shape) -> bool:
 
 
 def note_product(it: Interpreter, left: Value, right: Value, node: ast.AST) -> None:
-    """`column * row` where one of them is a mask, or a gradient: every entry meets every other."""
+    """`column * row` where one of them is a mask: every entry meets every other.
+
+    Without a mask an outer product is meant, unless a variable of another shape is given it.
+    """
     sides = _sides(node)
     if it.expected or sides is None or left.shape is None or right.shape is None or any(map(_is_aligned, sides)):
         return
     if not (_is_outer(left.shape, right.shape) or _is_outer(right.shape, left.shape)):
         return
-    meant = [mask_states(it, each) or gradient_of(each) is not None for each in (left, right)]
-    if not any(meant) or (all(meant) and not any(gradient_of(each) is not None for each in (left, right))):
+    masks = [bool(mask_states(it, each) & _EVER) for each in (left, right)]
+    if all(masks) or not (any(masks) or any(gradient_of(each) is not None for each in (left, right))):
         return  # none is a mask, or both are: a mask of pairs
     made = broadcast(left.shape, right.shape)
     texts = (ast.unparse(sides[0]), ast.unparse(sides[1]), str(left.shape), str(right.shape), str(made))
-    it.note(MaskBroadcast, node, *texts, certain=it.doubt == 0)
+    holds = None if any(masks) else lambda: node in it.misfits
+    it.note(MaskBroadcast, node, *texts, certain=it.doubt == 0, holds=holds)
+
+
+def note_misfit(it: Interpreter, variable: Value, given: Value, most: int = 60) -> None:
+    """A variable is given what surely has another shape: remember the products that it was made by."""
+    if variable.shape is None or given.shape is None or None in (*variable.shape, *given.shape):
+        return
+    if not _fits(given.shape, variable.shape):
+        behind = lineage([given], most, lambda each: each.operands or each.inputs if each.of is None else ())
+        it.misfits.update(each.node for each in behind if each.node is not None and each.shape == given.shape)
 
 
 def _sides(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:

@@ -152,6 +152,7 @@ class State:
     meant_for: dict[int, Value] = field(default_factory=dict)
     decayed: set[object] = field(default_factory=set)
     mask_written: set[int] = field(default_factory=set)
+    misfits: set[ast.AST] = field(default_factory=set)  # what was computed and given to a variable of another shape
     # values that `tf.where` or a mask picks from: what is wrong with them alone is told there, or hidden
     chosen: set[int] = field(default_factory=set)
     # layers that were called, and where; functions that compute a compiled loss; lists of which Keras took a copy, with
