@@ -11,7 +11,8 @@ from gradlint.flow.arguments import name_called
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.members import VARIABLE_SETS
 
-_EXTENDING = frozenset({"append", "extend", "insert"})
+#: What is put into a list, paired with gradients, or handed to an optimizer.
+_LISTING = frozenset({"append", "extend", "insert", "zip", "apply", "build"})
 
 
 def is_listed(it: Interpreter, name: str) -> bool:
@@ -34,11 +35,13 @@ def is_asked_for_variables(it: Interpreter, name: str) -> bool:
 
 def _lists(node: ast.AST, name: str) -> bool:
     match node:
-        case ast.Return(value=ast.expr() as value) | ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value):
+        case ast.Return(value=ast.expr() as value) | ast.AnnAssign(value=ast.expr() as value):
             return not isinstance(value, ast.Tuple) and _is_in_list(value, name)
-        case ast.AugAssign(op=ast.Add(), value=value):
+        case ast.Assign(targets=[ast.Name() | ast.Attribute()], value=value):
             return _is_in_list(value, name)
-        case ast.Call(args=[*_, last]) if name_called(node) in _EXTENDING:
+        case ast.AugAssign(op=ast.Add(), value=value) | ast.For(iter=value):
+            return _is_in_list(value, name)
+        case ast.Call(args=[*_, last]) if name_called(node) in _LISTING:
             return _is_named(last, name) or _is_in_list(last, name)
     return False
 
