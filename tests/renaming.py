@@ -27,7 +27,7 @@ LOOKED_UP = frozenset(
 
 
 def renamed(text: str) -> str:
-    """The program with `n1_`, `n2_` ... for its own names; with a sum of the text, as no other file has."""
+    """The program with `n1_`, `n2_` ... for its own names, and a sum of the text: no other file has these."""
     tree = ast.parse(text)
     own = _own_names(tree)
     mark = zlib.crc32(text.encode())

@@ -712,3 +712,27 @@ class Features(tf.keras.layers.Layer):
     assert told(run, columns.replace("=outputs", "=None")) == [
         ("GL602", "self.dense(features, training=training, cols_to_output_tensors=None)")
     ]
+
+
+TRAINED_FROZEN = f"""{IMPORTS}
+made = keras.Sequential([keras.layers.Dense(4)])
+judge = keras.Sequential([keras.layers.Dense(1)])
+both = keras.Sequential([made, judge])
+judge.compile("sgd", "mse")
+judge.trainable = False
+both.compile("sgd", "mse")
+judge.train_on_batch(np.ones((8, 4)), np.ones((8, 1)))
+"""
+
+
+def test_keras_2_keeps_what_was_trainable_when_a_model_was_compiled(run: Run) -> None:
+    thawed_late = TRAINED_FROZEN.replace("judge.compile", "judge.trainable = False\njudge.compile").replace(
+        "both.compile", "judge.trainable = True\nboth.compile"
+    )
+
+    for program, found in ((TRAINED_FROZEN, {3: ["GL424"], 2: []}), (thawed_late, {3: [], 2: ["GL424"]})):
+        for version, codes in found.items():
+            outcome = run(
+                "check", "-", "--config", f"keras = {version}", "--output-format", "json", stdin=program.encode()
+            )
+            assert [each["code"] for each in outcome.findings] == codes

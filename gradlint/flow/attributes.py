@@ -37,7 +37,7 @@ from gradlint.flow.tracing import (
     note_unknown_trainable_set,
 )
 from gradlint.flow.tracking import copy_list, note_kept
-from gradlint.flow.values import TRUE, How, Kind, Value, alternatives
+from gradlint.flow.values import SHAPE_ATTRIBUTES, TRUE, How, Kind, Value, alternatives
 from gradlint.knowledge.symbols import canonical
 
 #: Attributes of tensors and variables that are no tensors.
@@ -123,7 +123,7 @@ def _unknown_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) -
     if name == "lr" and _is_optimizer_of_model(it, node) and isinstance(getattr(node, "ctx", None), ast.Load):
         note_rate(it, base, node, None, "AttributeError")
     part = it.part(base, node)
-    part.label = "part"
+    part.label = name if name in SHAPE_ATTRIBUTES else "part"
     if written is not None:
         return it.join([written, part])
     if base.how is not How.OPERATION:
@@ -135,7 +135,7 @@ def _tensor_attribute(it: Interpreter, base: Value, name: str, node: ast.AST) ->
     if name in _PLAIN_OF_TENSOR:
         told = it.plain(node)
         told.operands = (base,) if name in ("shape", "name") else ()
-        told.label = name if name == "name" else ""
+        told.label = name if name in ("name", *SHAPE_ATTRIBUTES) else ""
         return told
     if name == "T" or name in ("values", "flat_values", "real", "imag"):
         return it.operation(node, (base,), label=name)
@@ -315,7 +315,7 @@ def set_attribute(it: Interpreter, base: Value, name: str, value: Value, node: a
                 note_kept(it, way, name, value, node)
                 note_snapshot(it, way, name, value, node)
                 note_callback_sets(it, name, stored, node)
-                if _set_as_item(it, way, name, stored, node):
+                if _set_as_item(it, way, name, stored, node) or _set_by_property(it, way, name, stored, node):
                     continue
                 it.write_cell(way.ref, name, copy_list(it, way, stored))
             case Kind.MODULE:
@@ -337,6 +337,15 @@ def set_attribute(it: Interpreter, base: Value, name: str, value: Value, node: a
                 it.written_at[(-way.serial - 1, name)] = it.tick()
             case _:
                 it.escape(value)
+
+
+def _set_by_property(it: Interpreter, base: Value, name: str, value: Value, node: ast.AST) -> bool:
+    """A property with a setter: the setter is called."""
+    found = class_attribute(it, base.ref.cls, name) if base.kind is Kind.INSTANCE else None
+    if found is None or not isinstance(found.ref, Transformed) or found.ref.setter is None:
+        return False
+    it.call(bind_method(it, found.ref.setter, base, node), Arguments((value,)), node)
+    return True
 
 
 def _set_as_item(it: Interpreter, base: Value, name: str, value: Value, node: ast.AST) -> bool:

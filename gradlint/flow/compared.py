@@ -265,7 +265,7 @@ def _is_target(it: Interpreter, value: Value) -> bool:
 
 def _content_of(value: Value) -> tuple[Value, ...]:
     """What the numbers of a value were computed from: of `ones_like(x)` and `fill(shape)` nothing."""
-    return () if value.op in _FILLED or value.op.role is Role.SHAPE else recorded_or_dead(value)
+    return () if value.op in _FILLED or value.op.tells_shape else recorded_or_dead(value)
 
 
 # --- ranks ---------------------------------------------------------------------------------------------------------

@@ -56,7 +56,8 @@ def describe_operator(left: Value, right: Value, op: Op, made: Value) -> None:
         made.shape = product(left.shape, right.shape)
         return
     made.shape = broadcast(_shape_of(left), _shape_of(right))
-    if op is ops.SUBTRACT and is_literal(left, 1.0) | is_literal(left, 1) and right.fill in _INVERTED:
+    ones = is_literal(left, 1.0) or is_literal(left, 1) or left.fill is Fill.ONES
+    if op is ops.SUBTRACT and ones and right.fill in _INVERTED:
         made.fill = _INVERTED[right.fill]
     elif op.role is Role.PRODUCT and left.fill is not None and right.fill is not None:
         made.fill = _multiplied(left.fill, right.fill)

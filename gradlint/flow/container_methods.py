@@ -9,6 +9,7 @@ from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.objects import (
     Items,
 )
+from gradlint.flow.runs import runs_of, split_at
 from gradlint.flow.sequences import (
     element_of,
     extend_container,
@@ -43,10 +44,12 @@ def container_method(it: Interpreter, receiver: Value, name: str, arguments: Arg
         case "append" | "add" | "appendleft" | "insert":
             if arguments.positional:
                 added = arguments.positional[-1]
-                it.stored.setdefault(added.serial, it.frame)
+                it.note_stored(added)
                 note_appended(it, receiver, [added], node)
                 last = name == "append"
                 made = Items((*items.elements, added), None, items.exact and last, items.ordered and last)
+                if name == "insert":
+                    made = _inserted(it, receiver, items, arguments, node)
                 it.set_items(receiver, made)
             return it.plain(node)
         case "extend":
@@ -148,9 +151,32 @@ def variables_method(it: Interpreter, receiver: Value, name: str, arguments: Arg
     if name in ("copy",):
         return receiver
     if name in ("append", "extend", "insert"):
-        # `variables = model.trainable_variables; variables.append(w)`: no longer the set it was.
-        for value in arguments.every():
-            it.escape(value)
-        receiver.ref.open_members = True
+        if not _becomes_list(it, receiver, name, arguments, node):
+            for value in arguments.every():
+                it.escape(value)
+            receiver.ref.open_members = True
         return it.plain(node)
     return it.part(receiver, node)
+
+
+def _becomes_list(it: Interpreter, receiver: Value, name: str, arguments: Arguments, node: ast.AST) -> bool:
+    """`variables = model.trainable_variables; variables.append(w)`: a list of its own, wherever it is held."""
+    holders = [key for key, held in it.store.cells.items() if held is receiver]
+    if not holders:
+        return False
+    made = it.container("list", Items((receiver,), None, exact=False, ordered=True), node)
+    for key in holders:
+        it.store.set(key, made)
+    container_method(it, made, name, arguments, node)
+    return True
+
+
+def _inserted(it: Interpreter, receiver: Value, items: Items, arguments: Arguments, node: ast.AST) -> Items:
+    """What a list holds after `insert(place, added)`, in order where the place is known."""
+    added, place = arguments.positional[-1], arguments.positional[0]
+    runs = runs_of(it, receiver)
+    known = len(arguments.positional) == 2 and place.kind is Kind.LITERAL and type(place.ref) is int
+    halves = split_at(it, runs, place.ref, node) if known and runs is not None else None
+    if halves is None:
+        return Items((*items.elements, added), None, exact=False)
+    return Items((*halves[0], added, *halves[1]), None, items.exact, items.ordered)

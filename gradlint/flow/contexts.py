@@ -43,6 +43,12 @@ def enter_context(
             if owner.symbol == "tape.stop_recording":
                 run_paused(it, owner.arguments[0], run, node)
                 return
+            if owner.symbol == "tf.init_scope":
+                bind_target(it.plain(node))
+                begun = it.tick()
+                run()
+                it.lifted.append((begun, it.tick()))
+                return
             if owner.symbol == "contextlib.nullcontext":
                 bind_target(owner.arguments[0] if owner.arguments else it.plain(node))
                 run()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import replace
 
 from gradlint.flow.arguments import Arguments, symbol_of
 from gradlint.flow.dispatch import register
@@ -71,7 +72,10 @@ def decorate(it: Interpreter, decorator: Value, function: Value, node: ast.AST) 
     if decorator.kind is Kind.FUNCTION and isinstance(decorator.ref, Function | BoundMethod):
         return it.call(decorator, Arguments((function,)), node)
     if isinstance(decorator.ref, LibraryMethod) and decorator.ref.name in ("setter", "deleter", "getter"):
-        return decorator.ref.receiver
+        owner = decorator.ref.receiver
+        if decorator.ref.name == "setter" and isinstance(owner.ref, Transformed) and function.kind is Kind.FUNCTION:
+            return it.fresh(Kind.FUNCTION, node, ref=replace(owner.ref, id=it.new_id(), setter=function))
+        return owner
     # An unknown decorator: the function is followed, and strangers may call it too.
     if isinstance(function.ref, Function):
         if not _IDENTITY.search(name or ast.unparse(node)):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gradlint.flow.objects import VariableSet
-from gradlint.flow.values import How, Kind, Value, all_behind, alternatives, lineage
+from gradlint.flow.values import How, Kind, Value, alternatives, lineage, numbers_behind
 from gradlint.ops import table as ops
 from gradlint.ops.op import Role
 
@@ -168,11 +168,11 @@ def terms_of(value: Value, depth: int = 0) -> list[Value]:
 
 
 def depends_on(value: Value, wanted: Value, most: int = 200) -> bool:
-    """Whether a value was computed from a variable (or symbolic set), or is a gradient of it."""
+    """Whether the numbers of a value were computed from a variable (or symbolic set), or are a gradient of it."""
     key = key_of(wanted)
     return any(
-        key_of(each) == key or (each.of is not None and key_of(each.of) == key)
-        for each in lineage([value], most, lambda each: all_behind(each) if each.of is None else ())
+        (key_of(each) == key and not each.op.tells_shape) or (each.of is not None and key_of(each.of) == key)
+        for each in lineage([value], most, lambda each: numbers_behind(each) if each.of is None else ())
     )
 
 

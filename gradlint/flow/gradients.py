@@ -57,6 +57,7 @@ class Gradients:
         self.events: list[object] = []
         self.decisions: list[GradientDecision] = []
         self.left_out: dict[int, Outcome] = {}  # by id: parts of a model that some loss leaves out
+        self.stopped: dict[int, Outcome] = {}  # by id: single weights that are stopped on every way to some loss
         self.reached: frozenset[int] = frozenset()
 
     def conclude(self) -> None:
@@ -66,6 +67,7 @@ class Gradients:
             by_call.setdefault(asked.node, []).append(asked)
         for node, every in sorted(by_call.items(), key=lambda item: order(item[0])):
             self._conclude_call(node, every)
+        self._add_stopped()
         self._add_noted()
         self._add_heads()
         self._conclude_unreached(by_call)
@@ -90,6 +92,21 @@ class Gradients:
         if isinstance(owner, Layer) and all(each.asked.asked == "gradient" for each in found):
             if self.it.called_layers.get(owner.id) and owner.id in self.it.layer_values:
                 self.left_out.setdefault(owner.id, found[0])
+
+    def _note_stopped(self, fault: Outcome) -> None:
+        """A trainable weight that some loss depends on behind `stop_gradient` alone, and that nothing writes."""
+        weight = fault.source.value.ref
+        if isinstance(weight, Variable) and weight.exact and weight.trainable is True:
+            if weight.id not in self.it.assigned and weight.id not in self.it.written_state:
+                self.stopped.setdefault(weight.id, fault)
+
+    def _add_stopped(self) -> None:
+        """Those that no other gradient call of the file reaches: the set is said to train them, and nothing does."""
+        by_cut: dict[Place, list[Outcome]] = {}
+        for member, fault in sorted(self.stopped.items()):
+            if member not in self.reached and fault.cut is not None:
+                by_cut.setdefault(fault.cut.place, []).append(fault)
+        self.events.extend(self._starved(group) for group in by_cut.values())
 
     def _add_heads(self) -> None:
         """Parts that no gradient call of the file reaches, although they are called under its tape."""
@@ -151,13 +168,15 @@ class Gradients:
                 decided.append(SourceDecision(text, Verdict.NONE, Cause.INTEGER, self.places.place(node)))
                 continue  # a counter beside what is trained
             within = found[0].source.within
-            if within and fault is None:
+            if fault is None and (within or found[0].source.value.kind is Kind.VARIABLE):
                 self.reached |= found[0].source.members
             if within:
                 # A part of a set: told only where it starves alone, and not for what the loss leaves out.
                 if within in whole or fault is None:
                     continue
                 if fault.cut is None or not _told_of_parts(fault.cut):
+                    if fault.cut is not None and fault.cut.cause is Cause.STOPPED:
+                        self._note_stopped(fault)
                     if fault.cut is None or fault.cut.cause is Cause.NOT_IN_TARGET:
                         self._note_filtered(node, text)
                         self._note_left_out(found)

@@ -12,7 +12,7 @@ from gradlint.flow.objects import (
     Instance,
     Items,
 )
-from gradlint.flow.values import How, Kind, Value
+from gradlint.flow.values import How, Kind, Value, alternatives
 
 MOST_LEAVES = 64
 
@@ -103,7 +103,7 @@ class Heap(Joining):
             self.escape(value)
         if isinstance(owner, Instance):
             for kept in self.leaves(value):
-                self.stored.setdefault(kept.serial, self.frame)
+                self.note_stored(kept)
             self.held.add(value.serial)
             function = self.frame.function
             if value.how is How.OPAQUE_CALL and function is not None and function.name in ("__init__", "build"):
@@ -112,6 +112,11 @@ class Heap(Joining):
         self.attribute_names.setdefault(owner.id, {})[name] = None
         self.store.set(key, value)
         self.written_at[key] = self.tick()
+
+    def note_stored(self, value: Value) -> None:
+        """Something keeps the value beyond the running call; of one that depends on the way, each that it may be."""
+        for way in (value, *(alternatives(value, 8) or ())):
+            self.stored.setdefault(way.serial, self.frame)
 
     def keep(self, value: Value) -> None:
         """A cache keeps the value: the place to change is where it is computed, not where it is fetched."""

@@ -21,6 +21,7 @@ from gradlint.flow.scopes import Frame
 from gradlint.flow.state import RECORDING, Exits, OutOfFuel
 from gradlint.flow.store import Delta, Key
 from gradlint.flow.values import DType, How, Kind, Value, is_bare
+from gradlint.ops.lookup import op_of
 from gradlint.verdicts import Cause
 
 MOST_DEPTH = 14
@@ -58,6 +59,8 @@ class Interpreter(Heap):
                 surely |= self.surely_tracked(taken)
         cuts = tuple((leaf, cause) for value, cause in dead for leaf in self.leaves(value))
         for leaf, cause in cuts:
+            if leaf.kind is Kind.VARIABLE and cause is not Cause.STATE and not op_of(label).tells_shape:
+                self.weights_read |= self._weights_in(leaf)
             if cause is Cause.UNREGISTERED_OP:  # recorded like any other; asking for the gradient raises
                 followed |= self.tracked(leaf)
                 surely |= self.surely_tracked(leaf)

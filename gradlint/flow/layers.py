@@ -31,7 +31,7 @@ from gradlint.flow.objects import (
 from gradlint.flow.own_code import activation_of, dtype_of, run_own_code, runs_own_code
 from gradlint.flow.sequences import known_elements
 from gradlint.flow.tracking import note_lambda
-from gradlint.flow.values import How, Kind, Value
+from gradlint.flow.values import How, Kind, Value, alternatives
 from gradlint.verdicts import Cause
 
 
@@ -66,7 +66,7 @@ def make_layer(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AST
             sequence = tuple(known) if known is not None else None
             open_parts = open_parts or (known is None and layers.kind is not Kind.CONTAINER)
     for value in held:
-        for leaf in it.leaves(value):
+        for leaf in _each_leaf(it, value):
             if leaf.kind in (Kind.LAYER, Kind.INSTANCE):
                 parts.append(leaf)
             elif leaf.is_opaque and name in (
@@ -99,6 +99,11 @@ def make_layer(it: Interpreter, symbol: str, arguments: Arguments, node: ast.AST
             if each.kind is Kind.INSTANCE:
                 build_once(it, each, node)  # with an Input first, layers are built while the model is
     return value
+
+
+def _each_leaf(it: Interpreter, value: Value) -> list[Value]:
+    """What stands in a list of layers; of one that was chosen, each that it may be."""
+    return [way for leaf in it.leaves(value) for way in alternatives(leaf, 8) or [leaf]]
 
 
 def _note_made(it: Interpreter, layer: Value, node: ast.AST) -> None:

@@ -6,12 +6,12 @@ import ast
 import re
 
 from gradlint.flow.applied import applied_calls
-from gradlint.flow.arguments import Arguments
+from gradlint.flow.arguments import Arguments, name_called
 from gradlint.flow.asking import Asked
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.members import is_keras_family, layers_within, may_be_part, surely_within
 from gradlint.flow.model_events import LayerMadeInCall, PartNotTrained, WeightNotTrainable
-from gradlint.flow.objects import Instance, Layer, Variable
+from gradlint.flow.objects import Class, Instance, Layer, Variable
 from gradlint.flow.outputs import initial_number
 from gradlint.flow.reach import reach
 from gradlint.flow.rebinding import is_dead_store
@@ -43,15 +43,19 @@ def note_weight_made(it: Interpreter, variable: Value, arguments: Arguments, nod
     if it.expected or not isinstance(owner, Variable) or not is_literal(arguments.keywords.get("trainable"), False):
         return
     initializer = arguments.keywords.get("initializer")
-    if initializer is not None and not _draws(initializer):
+    if initializer is not None and not _RANDOM.search(_written(initializer)):
         return
     if initializer is not None and initial_number(initializer) is not None:
         return
     told = arguments.keywords.get("dtype")
     if told is not None and told.kind is Kind.LITERAL and not str(told.ref).startswith("float"):
         return
-    name = str(variable.label)
-    it.note(WeightNotTrainable, node, name or "the weight", certain=False, holds=lambda: _should_train(it, owner, name))
+    chosen = initializer is not None and not _SCALED.search(_written(initializer))  # for numbers that stay
+    name, cls = str(variable.label), it.frame.cls
+    it.note(
+        WeightNotTrainable, node, name or "the weight", certain=False,
+        holds=lambda: not chosen and _should_train(it, owner, name) and not _makes_features(it, cls),
+    )  # fmt: skip
 
 
 def _should_train(it: Interpreter, weight: Variable, name: str) -> bool:
@@ -62,13 +66,23 @@ def _should_train(it: Interpreter, weight: Variable, name: str) -> bool:
     return bool(_TRAINED.search(names)) and not _FIXED.search(names)
 
 
-def _draws(initializer: Value) -> bool:
-    """Whether an initializer draws numbers at random."""
-    written = (
-        initializer.ref if initializer.kind in (Kind.LITERAL, Kind.SYMBOL) else getattr(initializer.ref, "symbol", "")
-    )
-    return bool(
-        re.search(r"random|normal|uniform|glorot|he_|henormal|lecun|orthogonal|variancescaling", str(written), re.I)
+#: Initializers that scale by the width of what they are for, as a trained kernel needs.
+_SCALED = re.compile(r"glorot|xavier|he_|henormal|heuniform|lecun|variance_?scaling", re.I)
+
+
+def _written(initializer: Value) -> str:
+    """The name of an initializer."""
+    named = initializer.kind in (Kind.LITERAL, Kind.SYMBOL)
+    return str(initializer.ref if named else getattr(initializer.ref, "symbol", ""))
+
+
+def _makes_features(it: Interpreter, cls: Class | None) -> bool:
+    """Whether a layer draws features and leaves them: Fourier features, or several weights (a reservoir)."""
+    if cls is None:
+        return False
+    drawn = {note.node for note in it.notes if note.event is WeightNotTrainable and note.frame.cls is cls}
+    return len(drawn) > 1 or any(
+        isinstance(node, ast.Call) and name_called(node) in ("sin", "cos") for node in ast.walk(cls.node)
     )
 
 

@@ -317,7 +317,9 @@ SYMBOLS: dict[str, Handler] = {
     "tf.device": device_context,
     "tf.name_scope": device_context,
     "keras.name_scope": device_context,
-    "tf.init_scope": device_context,
+    "tf.init_scope": lambda it, arguments, node: it.fresh(
+        Kind.LIBRARY, node, ref=LibraryObject(it.new_id(), "tf.init_scope")
+    ),
     "tf.variable_scope": device_context,
     "tf.control_dependencies": device_context,
     "tf.print": no_effect,

@@ -11,8 +11,8 @@ from gradlint.flow.accumulation import judge_accumulators, judge_repeated
 from gradlint.flow.arguments import name_called
 from gradlint.flow.descent import key_of
 from gradlint.flow.interpreter import Interpreter
-from gradlint.flow.members import may_be_part, part_name, some_variable
-from gradlint.flow.objects import HeapObject, Layer, LibraryObject, Variable, VariableSet
+from gradlint.flow.members import is_keras_set, is_model_family, may_be_part, members_of, part_name, some_variable
+from gradlint.flow.objects import HeapObject, Instance, Layer, LibraryObject, Variable, VariableSet
 from gradlint.flow.optimizers import Pair, is_optimizer, measured_optimizer, settings_of, shown, unwrapped
 from gradlint.flow.scopes import Frame
 from gradlint.flow.tracing import trainable_state
@@ -27,12 +27,11 @@ from gradlint.flow.update_events import (
     RateRenamed,
     VariablesMissing,
 )
-from gradlint.flow.values import How, Kind, Value, alternatives, lineage
+from gradlint.flow.values import How, Kind, Value, alternatives, constants, lineage
 
 if TYPE_CHECKING:
     from gradlint.flow.asking import Asked
 
-_ADVERSARY = re.compile(r"disc|critic|adversary", re.I)
 _STEP = re.compile(r"step|batch|update|iteration", re.I)
 
 
@@ -151,6 +150,8 @@ def _judge_shared(it: Interpreter, optimizer: Value, pairs: list[Pair], node: as
             OptimizerShared, node, shown(optimizer), built.text, text, certain=certain,
             steps=(("built here", built.node),),
         )  # fmt: skip
+        if certain:
+            it.alive = False  # it raises
     elif keys and built.keys and not keys & built.keys and not members and not built.members:
         if (_are_named(built, text) and built.frame is it.frame.function) or _are_attributes(keys | built.keys):
             steps = (("built here", built.node),)
@@ -168,6 +169,16 @@ def _are_named(built: Built, text: str) -> bool:
     return text != built.text and text.endswith(endings) and built.text.endswith(endings)
 
 
+def note_compiled(it: Interpreter, model: HeapObject) -> None:
+    """`compile`: Keras 2 keeps what is trainable now, until the model is compiled again."""
+    it.store.set((model.id, "<trainable when compiled>"), it.store.get((model.id, "trainable")))
+
+
+def _is_trained_frozen(it: Interpreter, model: int) -> bool:
+    cell = it.store.get((model, "trainable" if it.keras_3 else "<trainable when compiled>"))
+    return cell is not None and constants(cell) == {False}
+
+
 def judge_fit(it: Interpreter, model: Value, optimizer: Value | None, variables: Value, node: ast.AST) -> None:
     """`fit` builds the compiled optimizer with what is trainable now; and trains nothing of a frozen model."""
     if it.expected or it.choosing or not isinstance(model.ref, HeapObject) or not isinstance(node, ast.Call):
@@ -175,9 +186,9 @@ def judge_fit(it: Interpreter, model: Value, optimizer: Value | None, variables:
     if name_called(node) == "compile" or model.ref.id in it.fits:
         return  # judged as if it were fitted, which nothing in the file does
     text = ast.unparse(node.func.value) if isinstance(node.func, ast.Attribute) else "the model"
-    if trainable_state(it, model.ref.id) is False and it.store.get((model.ref.id, "trainable")) is not None:
+    if _is_trained_frozen(it, model.ref.id):
         method = node.func.attr if isinstance(node.func, ast.Attribute) else "fit"
-        it.note(FrozenModelTrained, node, text, method, certain=False)
+        it.note(FrozenModelTrained, node, text, method, not it.keras_3, certain=False)
         return
     if optimizer is not None and is_optimizer(optimizer):
         one = some_variable(it, variables, node)
@@ -199,7 +210,8 @@ def _given(it: Interpreter, variables: list[Value]) -> tuple[frozenset[int], fro
             elif isinstance(ref, Variable) and ref.within is not None:
                 within = ref.within
                 open_ = open_ or within.open_members
-                members |= {each for each in within.members - within.frozen if _has_variables(it, each)}
+                in_keras = it.keras_3 and is_keras_set(within)
+                members |= {each for each in within.members - within.frozen if _has_variables(it, each, in_keras)}
             elif way.is_opaque:
                 keys.add(repr(key_of(way.inputs[0] if way.how is How.PART and way.inputs else way)))
             else:
@@ -207,10 +219,11 @@ def _given(it: Interpreter, variables: list[Value]) -> tuple[frozenset[int], fro
     return frozenset(members), frozenset(keys), open_ or bool(members and keys)
 
 
-def _has_variables(it: Interpreter, member: int) -> bool:
+def _has_variables(it: Interpreter, member: int, in_keras: bool) -> bool:
+    """Whether an object inside an owner surely is, or has, trainable variables that the owner lists."""
     each = it.objects.get(member)
     if isinstance(each, Variable):
-        return each.trainable is True
+        return each.trainable is True and (each.keras or not in_keras)
     return isinstance(each, Layer) and not each.parts and each.sequence is None and may_be_part(each, None)
 
 
@@ -237,9 +250,30 @@ def _judge_lists(it: Interpreter, pairs: list[Pair], node: ast.AST) -> None:
             ref = way.ref
             within = ref.within if isinstance(ref, Variable) else None
             if isinstance(within, VariableSet) and isinstance(within.owner, HeapObject):
-                _judge_set(it, within, way, node)
+                if not _is_frozen_for_others(it, within, pairs):
+                    _judge_set(it, within, way, node)
             elif way.root is not None and way.root.label == "watched_variables":
                 _judge_watched(it, pair.gradient, node)
+
+
+def _is_frozen_for_others(it: Interpreter, within: VariableSet, pairs: list[Pair]) -> bool:
+    """Whether a network is trained by a step of its own that was frozen as a whole, for a model around it."""
+    owner = within.owner
+    assert isinstance(owner, HeapObject)
+    if trainable_state(it, owner.id) is not False or not any(owner.id in each.members for each in it.trainable_sets):
+        return False
+    for pair in pairs:
+        ref = pair.variable.ref
+        if not isinstance(ref, Variable) or ref.within is None or ref.within.owner is not owner:
+            return False
+    others = [each for each in it.objects.values() if each is not owner and _is_model(each)]
+    return any(owner.id in members_of(it, each)[0] for each in others)
+
+
+def _is_model(owner: HeapObject) -> bool:
+    if isinstance(owner, Instance):
+        return is_model_family(owner.cls)
+    return isinstance(owner, Layer) and (owner.outputs is not None or bool(owner.parts))
 
 
 def _judge_set(it: Interpreter, within: VariableSet, variable: Value, node: ast.AST) -> None:
@@ -261,8 +295,6 @@ def _judge_set(it: Interpreter, within: VariableSet, variable: Value, node: ast.
             continue
         if not all(trainable_state(it, member) is False for member in touched):
             continue
-        if not every and _ADVERSARY.search(each.name):
-            continue  # frozen for the combined model of a GAN, and trained by a list of its own
         if every or each.serial > since:
             freezing = Freezing.EVERY if every else Freezing.CAPTURED
             steps = ((f"`{each.name}.trainable` set here", each.node),)

@@ -11,7 +11,6 @@ from gradlint.flow.outputs import width_of
 from gradlint.flow.values import Kind, Value, everything_behind, lineage
 from gradlint.flow.zero_events import PredictionIgnored, PredictionReadInPart
 from gradlint.ops import table as ops
-from gradlint.ops.op import Role
 
 
 def function_of_loss(it: Interpreter, loss: Value) -> Function | None:
@@ -124,7 +123,7 @@ def judge_columns(it: Interpreter, predicted: Value, loss: Value) -> None:
 
 
 def _asks_shape(value: Value) -> bool:
-    return value.op.role is Role.SHAPE or value.op in ops.LIKE or value.kind is Kind.PLAIN
+    return value.op.tells_shape or value.kind is Kind.PLAIN
 
 
 def _columns(it: Interpreter, taken: Value, width: int, predicted: Value) -> set[int] | None:

@@ -132,9 +132,10 @@ def _note_restarted(it: Interpreter, variable: Value, node: ast.AST, initial: tu
     if frame.function is None or frame.function.name in ("__init__", "build", "__new__"):
         return
     begins_anew = all(each.kind is Kind.LITERAL for each in initial)  # rather than a batch of data
+    is_open = it.open_code
 
     def is_forgotten() -> bool:
-        if _is_kept(it, variable):
+        if _is_kept(it, variable) or not (_trains_others(it, frame) if is_open else _runs_again(it, frame, node)):
             return False
         asked = [each for each in it.asked if any(owner.id in source.members for source in each.sources)]
         trained = owner.id in it.assigned and bool(it.assigned[owner.id] & {"assign", "assign_sub", "assign_add"})
@@ -145,6 +146,22 @@ def _note_restarted(it: Interpreter, variable: Value, node: ast.AST, initial: tu
         return same and trained and not _is_returned(frame, owner)
 
     it.note(VariableMadeInCall, node, code_of_node(node), frame.name, "", certain=False, holds=is_forgotten)
+
+
+def _runs_again(it: Interpreter, frame: Frame, node: ast.AST) -> bool:
+    """Whether the function was run more than once from the same place: its call, or that of a caller, is in a loop."""
+    found = [each.frame for each in it.notes if each.node is node and each.event is VariableMadeInCall]
+    return any(
+        other is not frame
+        and [each.call_node for each in other.callers()] == [each.call_node for each in frame.callers()]
+        for other in found
+    )
+
+
+def _trains_others(it: Interpreter, frame: Frame) -> bool:
+    """Whether a function that nobody calls trains what outlives it too, as a step does and a test does not."""
+    sources = [source.value for asked in it.asked if frame in asked.frame.callers() for source in asked.sources]
+    return any(each.kind is Kind.VARIABLES or each.is_opaque or each.frame is not frame for each in sources)
 
 
 def _is_returned(frame: Frame, variable: Variable) -> bool:
@@ -193,9 +210,14 @@ def _holds(held: Value, value: Value) -> bool:
 def _is_called_alone(it: Interpreter, layer: Value) -> bool:
     if not it.called_layers.get(layer.ref.id) or _is_kept(it, layer) or _is_filled(it, layer) or _is_global(it, layer):
         return False
-    if layer.ref.id in it.sets_read:
-        return False  # somebody means to train it
+    if layer.ref.id in it.sets_read or _is_in_model(it, layer):
+        return False  # somebody means to train it; the model around it is told itself
     return not any(layer.ref.id in source.members for asked in it.asked for source in asked.sources)
+
+
+def _is_in_model(it: Interpreter, layer: Value) -> bool:
+    models = [each for each in it.objects.values() if isinstance(each, Layer) and (each.sequence or each.outputs)]
+    return any(part.ref is layer.ref for model in models for part in model.parts)
 
 
 def _is_filled(it: Interpreter, layer: Value) -> bool:

@@ -30,7 +30,7 @@ from gradlint.flow.update_events import (
     MaskedMoved,
     MaskMisplaced,
 )
-from gradlint.flow.values import Fill, How, Kind, Value, all_behind, alternatives, lineage
+from gradlint.flow.values import Fill, How, Kind, Value, alternatives, lineage, numbers_behind
 from gradlint.flow.wording import operand_nodes
 from gradlint.ops.op import Role
 
@@ -96,7 +96,11 @@ def _judge_moved(it: Interpreter, optimizer: Value, pair: Pair, masks: list[Valu
     kept = _is_never_written_after(it, pair.variable, it.clock)
     if late:
         certain = certain or (it.doubt == 0 and timed and not it.open_code)
-        it.note(LateMaskMoved, node, name, shown(optimizer), features, computed, certain=certain, holds=kept)
+        alone = _is_not_told_otherwise(it, node, name)
+        it.note(
+            LateMaskMoved, node, name, shown(optimizer), features, computed, certain=certain,
+            holds=lambda: kept() and alone(),
+        )  # fmt: skip
     else:
         it.note(MaskedMoved, node, name, shown(optimizer), features, certain=certain, holds=kept)
 
@@ -142,13 +146,13 @@ def _starts_masked(it: Interpreter, variable: Value) -> bool:
 
 def _is_drawn(mask: Value, most: int = 40) -> bool:
     """Whether a mask is drawn at random."""
-    return any(
-        each.op.role is Role.DRAW or each.label.startswith(_RANDOM) for each in lineage([mask], most, all_behind)
-    )
+    behind = lineage([mask], most, numbers_behind)
+    return any(each.op.role is Role.DRAW or each.label.startswith(_RANDOM) for each in behind)
 
 
 def _holds_gradient(mask: Value, most: int = 40) -> bool:
-    return any(each.how is How.GRADIENT for each in lineage([mask], most, all_behind))
+    """Whether the numbers of a mask were computed from a gradient."""
+    return any(each.how is How.GRADIENT for each in lineage([mask], most, numbers_behind))
 
 
 def _is_never_written_after(it: Interpreter, variable: Value, since: int) -> Callable[[], bool]:
@@ -158,6 +162,15 @@ def _is_never_written_after(it: Interpreter, variable: Value, since: int) -> Cal
         return not any(
             stored.serial > since for owner in _owners(variable) for stored in it.written_state.get(owner, ())
         )
+
+    return holds
+
+
+def _is_not_told_otherwise(it: Interpreter, node: ast.AST, name: str) -> Callable[[], bool]:
+    """Whether entries of the variable are not known to move here from the start: then that is what is to be said."""
+
+    def holds() -> bool:
+        return not any(note.event is MaskedMoved and note.node is node and note.detail[0] == name for note in it.notes)
 
     return holds
 
@@ -330,6 +343,7 @@ def _projects(value: Value) -> bool:
 
 def _judge_shape(it: Interpreter, optimizer: Value, pair: Pair, node: ast.AST) -> None:
     """A gradient of another shape than the variable."""
+    note_misfit(it, pair.variable, pair.gradient)
     given, wanted = pair.gradient.shape, pair.variable.shape
     if given is None or wanted is None or given == wanted or None in given or None in wanted or it.expected:
         return
@@ -347,18 +361,31 @@ def _fits(given: Shape, wanted: Shape) -> bool:
 
 
 def note_product(it: Interpreter, left: Value, right: Value, node: ast.AST) -> None:
-    """`column * row` where one of them is a mask, or a gradient: every entry meets every other."""
+    """`column * row` where one of them is a mask: every entry meets every other.
+
+    Without a mask an outer product is meant, unless a variable of another shape is given it.
+    """
     sides = operand_nodes(node)
     if it.expected or len(sides) != 2 or left.shape is None or right.shape is None or any(map(_is_aligned, sides)):
         return
     if not (_is_outer(left.shape, right.shape) or _is_outer(right.shape, left.shape)):
         return
-    meant = [mask_states(it, each) or gradient_of(each) is not None for each in (left, right)]
-    if not any(meant) or (all(meant) and not any(gradient_of(each) is not None for each in (left, right))):
+    masks = [bool(mask_states(it, each) & _EVER) for each in (left, right)]
+    if all(masks) or not (any(masks) or any(gradient_of(each) is not None for each in (left, right))):
         return  # none is a mask, or both are: a mask of pairs
     made = broadcast(left.shape, right.shape)
     texts = (ast.unparse(sides[0]), ast.unparse(sides[1]), str(left.shape), str(right.shape), str(made))
-    it.note(MaskBroadcast, node, *texts, certain=it.doubt == 0)
+    holds = None if any(masks) else lambda: node in it.misfits
+    it.note(MaskBroadcast, node, *texts, certain=it.doubt == 0, holds=holds)
+
+
+def note_misfit(it: Interpreter, variable: Value, given: Value, most: int = 60) -> None:
+    """A variable is given what surely has another shape: remember the products that it was made by."""
+    if variable.shape is None or given.shape is None or None in (*variable.shape, *given.shape):
+        return
+    if not _fits(given.shape, variable.shape):
+        behind = lineage([given], most, lambda each: each.operands or each.inputs if each.of is None else ())
+        it.misfits.update(each.node for each in behind if each.node is not None and each.shape == given.shape)
 
 
 def _is_aligned(side: ast.expr) -> bool:

@@ -264,7 +264,12 @@ def surely_within(it: Interpreter, value: Value) -> frozenset[int]:
 
 def is_keras_owned(value: Value) -> bool:
     """Whether a symbolic set surely holds keras.Variables."""
-    owner = value.ref.owner
+    return is_keras_set(value.ref)
+
+
+def is_keras_set(variables: VariableSet) -> bool:
+    """The same for the set itself."""
+    owner = variables.owner
     return isinstance(owner, Layer) or (isinstance(owner, Instance) and is_keras_family(owner.cls))
 
 

@@ -17,7 +17,7 @@ from gradlint.flow.indexed_slices import note_access
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.keras_methods import KERAS_METHODS, call_keras_method, inherited_call, inherited_init
 from gradlint.flow.lifecycle import note_build
-from gradlint.flow.masks import note_weights_masked
+from gradlint.flow.masks import note_misfit, note_weights_masked
 from gradlint.flow.members import is_keras_family
 from gradlint.flow.objects import (
     BoundMethod,
@@ -98,6 +98,7 @@ def _assigned(it: Interpreter, receiver: Value, name: str, arguments: Arguments,
         note_assign(it, variable, name, arguments, node)
         if arguments.positional:
             note_weights_masked(it, variable, name, arguments.positional[0])
+            note_misfit(it, variable, arguments.positional[0])
     if name == "assign" and variable is receiver and arguments.positional:
         write_variable(it, variable, arguments.positional[0])
     elif name == "assign" and arguments.positional:

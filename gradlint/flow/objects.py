@@ -168,6 +168,7 @@ class Transformed(HeapObject):
 
     transformer: str
     function: Value
+    setter: Value | None = None  # of a property
 
 
 @dataclass(eq=False, slots=True)

@@ -316,10 +316,6 @@ def _rounds(value: Value) -> bool:
     return value.op.role is Role.ROUNDING and value.op is not ops.FLOOR_DIVIDE
 
 
-def _is_shape(value: Value) -> bool:
-    return value.op.role is Role.SHAPE or value.op in ops.LIKE
-
-
 def way_between(
     it: Interpreter,
     targets: Iterable[Value],
@@ -349,7 +345,7 @@ def way_between(
             met = bool(source.members & _own_members(it, value))
         if met:
             return _unwound(value, parents)
-        if not shapes and _is_shape(value):
+        if not shapes and value.op.tells_shape:
             continue
         following: list[tuple[Value, Cause | None]] = [(each, None) for each in value.inputs]
         if value.how is How.OPAQUE_CALL:
@@ -360,7 +356,7 @@ def way_between(
             following += [
                 (each, cause)
                 for each, cause in value.dead
-                if (shapes or not _is_shape(value)) and (stops or cause is not Cause.STOPPED)
+                if (shapes or not value.op.tells_shape) and (stops or cause is not Cause.STOPPED)
             ]
             reader = parents[value.serial][0]
             following += [(each, None) for each in _assigned(it, value) if reader and each.serial < reader.serial]

@@ -84,7 +84,7 @@ def _split_at_bound(
     if bound.kind is Kind.LITERAL:
         if bound.ref is None or type(bound.ref) is not int:
             return None
-        return _split_at(it, runs, bound.ref, node)
+        return split_at(it, runs, bound.ref, node)
     if bound.label != "len" or not bound.operands:
         return None
     listed = runs_of(it, bound.operands[0])
@@ -190,7 +190,7 @@ def _split(it: Interpreter, run: Value, count: int, node: ast.AST) -> list[Value
     return parts
 
 
-def _split_at(it: Interpreter, runs: list[Value], place: int, node: ast.AST) -> tuple[list[Value], list[Value]] | None:
+def split_at(it: Interpreter, runs: list[Value], place: int, node: ast.AST) -> tuple[list[Value], list[Value]] | None:
     """The runs before a place and those from there on."""
     before, after = (list(runs), []) if place < 0 else ([], list(runs))
     if place < 0:
@@ -215,10 +215,10 @@ def _split_at(it: Interpreter, runs: list[Value], place: int, node: ast.AST) -> 
 def _split_around(
     it: Interpreter, runs: list[Value], place: int, node: ast.AST
 ) -> tuple[list[Value], Value, list[Value]] | None:
-    halves = _split_at(it, runs, place, node)
+    halves = split_at(it, runs, place, node)
     if halves is None or not halves[1]:
         return None
-    around = _split_at(it, halves[1], 1, node)
+    around = split_at(it, halves[1], 1, node)
     if around is None or len(around[0]) != 1:
         return None
     return halves[0], around[0][0], around[1]

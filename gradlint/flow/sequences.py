@@ -206,7 +206,7 @@ def set_item(it: Interpreter, base: Value, index: Value, value: Value, node: ast
 def _set_container_item(
     it: Interpreter, base: Value, index: Value, value: Value, node: ast.AST, *, certain: bool
 ) -> None:
-    it.stored.setdefault(value.serial, it.frame)
+    it.note_stored(value)
     note_appended(it, base, [value], node)
     items = it.items(base)
     if certain and items.exact and index.kind is Kind.LITERAL:

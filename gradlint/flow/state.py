@@ -152,6 +152,7 @@ class State:
     meant_for: dict[int, Value] = field(default_factory=dict)
     decayed: set[object] = field(default_factory=set)
     mask_written: set[int] = field(default_factory=set)
+    misfits: set[ast.AST] = field(default_factory=set)  # what was computed and given to a variable of another shape
     # values that `tf.where` or a mask picks from: what is wrong with them alone is told there, or hidden
     chosen: set[int] = field(default_factory=set)
     # layers that were called, and where; functions that compute a compiled loss; lists of which Keras took a copy, with
@@ -223,6 +224,7 @@ class State:
     sources_run: dict[int, Source] = field(default_factory=dict)
     modules_run: int = 0
     imported_names: dict[tuple[str, str], Value] = field(default_factory=dict)
+    lifted: list[tuple[int, int]] = field(default_factory=list)  # when code ran under `tf.init_scope`
     graph_is_stale: bool = False  # what is called now is a graph of objects that have been replaced
     flags: dict[str, Value] = field(default_factory=dict)  # of absl: they belong to the program, not to a module
     bare_yields: dict[ast.AST, frozenset[ast.AST]] = field(default_factory=dict)

@@ -13,7 +13,18 @@ from functools import partial
 
 from gradlint.flow.arguments import Arguments
 from gradlint.flow.interpreter import Interpreter
-from gradlint.flow.objects import BoundMethod, Function, HeapObject, Instance, Items, Layer, LibraryObject, Variable
+from gradlint.flow.objects import (
+    BoundMethod,
+    Class,
+    Function,
+    HeapObject,
+    Instance,
+    Items,
+    Layer,
+    LibraryObject,
+    Transformed,
+    Variable,
+)
 from gradlint.flow.scopes import Frame
 from gradlint.flow.store import Key
 from gradlint.flow.timing import is_timed
@@ -91,6 +102,8 @@ def leave_graph(it: Interpreter, made: Traced) -> None:
         if now is before:
             continue
         text = made.numbers.pop(key)[0]
+        if now is not None and any(begun < now.serial < ended for begun, ended in it.lifted):
+            continue  # in `tf.init_scope`: meant for the time when the graph is made
         counts = now is not None and isinstance(now.node, ast.AugAssign | ast.BinOp)
         if now is not None and now.node is not None and counts and not it.expected and not _COUNTS_TRACES.search(text):
             holds = partial(_is_read, it, text.rpartition(".")[2])
@@ -275,10 +288,26 @@ def note_callback_sets(it: Interpreter, name: str, value: Value, node: ast.AST) 
     if not isinstance(node, ast.Attribute) or ast.unparse(node.value) != "self.model" or not _callback_method(it):
         return
     for cls in it.classes:
-        method = next((each for each in _traced_methods(cls.node) if _reads(each, name)), None)
+        method = next((each for each in _traced_methods(cls.node) if _reads_set(it, cls, each, name)), None)
         if method is not None:
             it.note(NumberTraced, node, f"self.{name}", f"{cls.name}.{method.name}", False, certain=False)
             return
+
+
+def _reads_set(it: Interpreter, cls: Class, method: ast.FunctionDef, name: str) -> bool:
+    """Whether a method reads what setting the attribute changes: of a property that is what its setter keeps."""
+    found = next((each for one in cls.lineage() if (each := it.store.get((one.id, name))) is not None), None)
+    if found is None or not isinstance(found.ref, Transformed) or found.ref.setter is None:
+        return _reads(method, name)
+    setter, getter = found.ref.setter.ref, found.ref.function.ref
+    if not isinstance(setter, Function) or not isinstance(getter, Function):
+        return False
+    kept = {
+        each.attr
+        for each in ast.walk(setter.node)
+        if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store) and _is_self(each.value)
+    }
+    return any(_reads(method, each) or (_reads(method, name) and _reads(getter.node, each)) for each in kept)
 
 
 def _traced_methods(cls: ast.ClassDef) -> list[ast.FunctionDef]:
@@ -295,7 +324,7 @@ def _is_self(node: ast.AST) -> bool:
     return isinstance(node, ast.Name) and node.id == "self"
 
 
-def _reads(method: ast.FunctionDef, name: str) -> bool:
+def _reads(method: ast.AST, name: str) -> bool:
     return any(
         isinstance(each, ast.Attribute) and each.attr == name and isinstance(each.ctx, ast.Load)
         for each in ast.walk(method)

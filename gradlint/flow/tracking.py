@@ -14,6 +14,7 @@ from functools import partial
 from gradlint.flow.applied import applied_calls
 from gradlint.flow.arguments import name_called
 from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.listed import is_asked_for_variables, is_listed
 from gradlint.flow.members import is_keras_family, is_module_family, may_be_part, members_of
 from gradlint.flow.model_events import LambdaCaptured, LayerUntracked, VariableUntracked
 from gradlint.flow.objects import Class, Function, HeapObject, Instance, Layer, LibraryObject, Partial, Variable
@@ -43,12 +44,16 @@ def note_kept(it: Interpreter, owner: Value, name: str, value: Value, node: ast.
         holder = "a list of tf.Variable" if value.kind is Kind.CONTAINER else "a tf.Variable"
         it.note(
             VariableUntracked, node, written, holder, certain=False,
-            holds=lambda: not _is_trained_by_name(it, name) and not any(_is_handled(it, each.ref.id) for each in plain),
+            holds=lambda: (
+                not _is_trained_by_name(it, name)
+                and not is_listed(it, name)
+                and not any(_is_handled(it, each.ref.id) for each in plain)
+            ),
         )  # fmt: skip
         return
     for each in held:
         if each.kind is Kind.INSTANCE and not each.ref.open_self:
-            _note_object(it, owner, written, each, node)
+            _note_object(it, owner, written, each, name, node)
     if value.kind is Kind.CONTAINER and value.ref.type == "deque":
         it.copied_lists[value.ref.id] = owner  # what is put in later is as lost as with a copied list
         _note_hidden(it, owner, written, value, "a deque", node)
@@ -103,7 +108,7 @@ def _is_set(it: Interpreter, name: str) -> bool:
     return False
 
 
-def _note_object(it: Interpreter, owner: Value, written: str, kept: Value, node: ast.AST) -> None:
+def _note_object(it: Interpreter, owner: Value, written: str, kept: Value, name: str, node: ast.AST) -> None:
     """An object of this file's classes is kept: a tf.Module, or an object that knows nothing of Keras."""
     cls = kept.ref.cls
     if is_keras_family(cls) or cls.open_base:
@@ -113,7 +118,9 @@ def _note_object(it: Interpreter, owner: Value, written: str, kept: Value, node:
         if any(isinstance(it.objects.get(each), Variable | Layer) for each in members):
             it.note(
                 VariableUntracked, node, written, "a tf.Module", certain=False,
-                holds=lambda: not any(_is_handled(it, each) for each in members),
+                holds=lambda: (
+                    not is_asked_for_variables(it, name) and not any(_is_handled(it, each) for each in members)
+                ),
             )  # fmt: skip
         return
     if not cls.families:

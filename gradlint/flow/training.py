@@ -14,7 +14,7 @@ from gradlint.flow.hooks import run_hooks
 from gradlint.flow.instances import bind_method, class_attribute
 from gradlint.flow.interpreter import Interpreter, in_turn
 from gradlint.flow.layer_faults import judge_inputs
-from gradlint.flow.lifecycle import judge_fit, note_minimize
+from gradlint.flow.lifecycle import judge_fit, note_compiled, note_minimize
 from gradlint.flow.loss_functions import judge_columns, judge_loss_function
 from gradlint.flow.losses import losses_of
 from gradlint.flow.members import mark_built, members_within, variable_set
@@ -41,6 +41,7 @@ def run_compile(it: Interpreter, receiver: Value, arguments: Arguments, node: as
     if loss is not None:
         it.store.set((receiver.ref.id, "<loss>"), loss)
     forget_fit(it, receiver)
+    note_compiled(it, receiver.ref)
     symbol = optimizer_by_name(it, optimizer)
     if symbol:
         optimizer = it.fresh(Kind.LIBRARY, node, ref=LibraryObject(it.new_id(), symbol))

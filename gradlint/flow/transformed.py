@@ -33,7 +33,11 @@ def transformer(name: str) -> Handler:
     def run(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
         if not arguments.positional:
             return it.fresh(Kind.SYMBOL, node, ref=name)
-        return decorate(it, it.fresh(Kind.SYMBOL, node, ref=name), arguments.positional[0], node)
+        made = decorate(it, it.fresh(Kind.SYMBOL, node, ref=name), arguments.positional[0], node)
+        setter = arguments.get(1, "fset") if name == "builtins.property" else None
+        if setter is not None and setter.kind is Kind.FUNCTION and isinstance(made.ref, Transformed):
+            made.ref.setter = setter
+        return made
 
     return run
 

@@ -21,11 +21,17 @@ def note_change(it: Interpreter, target: ast.expr, value: Value, statement: ast.
         name = name.value
     if not isinstance(name, ast.Name) or it.expected or name.id.startswith("_"):
         return
-    changed = [each for each in _elements(it, value) if gradient_of(each) is not None]
+    changed = [each for each in _elements(it, value) if _is_gradient(each)]
     change = next((found for each in changed if (found := _change_of(it, each))), "")
     if not change or is_read(it, name.id, statement) or _is_loop_name(it, name.id, statement):
         return
     _note(it, statement, name.id, change, changed)
+
+
+def _is_gradient(value: Value) -> bool:
+    """Whether a value is a gradient, entry by entry: an outer product of one is none."""
+    source = gradient_of(value)
+    return source is not None and (None in (value.shape, source.shape) or value.shape == source.shape)
 
 
 def _note(it: Interpreter, node: ast.AST, name: str, change: str, changed: list[Value]) -> None:

@@ -114,7 +114,7 @@ def _own_attributes(it: Interpreter, instance: Value, cls: Class) -> Iterator[tu
 
 
 def _judge_attribute(it: Interpreter, cls: Class, name: str, value: Value, *, followed: bool) -> None:
-    if value.node is None or it.stored.get(value.serial) is None:
+    if value.node is None or it.stored.get(value.serial) is None or _has_own_name(it, value):
         return
     written = f"self.{name}"
     if it.sources.mentions(name, cls.name, it.entry.path):
@@ -125,6 +125,21 @@ def _judge_attribute(it: Interpreter, cls: Class, name: str, value: Value, *, fo
             it.note(WeightNeverUsed, value.node, written, cls.name, certain=False, frame=value.frame)
     elif _may_be_called(it, value) and not (value.ref.escaped_at or _is_used(it, value.ref.id)):
         it.note(LayerNeverCalled, value.node, written, cls.name, certain=False, frame=value.frame)
+
+
+def _has_own_name(it: Interpreter, value: Value) -> bool:
+    """Whether the constructor has a name of its own for it that is read there: `self.shift = shift = ...`."""
+    function = value.frame.function if value.frame is not None else None
+    if function is None or value.frame is None:
+        return False
+    kept = {id(each.value) for each in ast.walk(function.node) if isinstance(each, ast.Assign)}  # `self.shift = shift`
+    names = {
+        each.id
+        for each in ast.walk(function.node)
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load) and id(each) not in kept
+    }
+    held = [it.store.get((value.frame.id, name)) for name in sorted(names - {"self"})]
+    return any(each is not None and each.ref is value.ref for each in held)
 
 
 def _is_used(it: Interpreter, layer: int) -> bool:

@@ -334,6 +334,7 @@ class FrozenModelTrained(Seen):
 
     model: str
     method: str
+    compiled: bool  # frozen when it was compiled, which is what counts in Keras 2
     done: ClassVar[str] = "trained here"
 
 

@@ -60,6 +60,8 @@ class How(Enum):
 
 
 OPAQUE = frozenset({How.PARAMETER, How.PART, How.OPAQUE_CALL})
+#: What tells of a tensor its shape, its rank or the type of its numbers.
+SHAPE_ATTRIBUTES = frozenset({"shape", "dtype", "ndim", "get_shape"})
 #: Kinds of values whose labels are names that the program gives.
 _NAMED_BY_PROGRAM = frozenset({Kind.VARIABLE, Kind.VARIABLES, Kind.MODULE, Kind.IMPORTED, Kind.FUNCTION, Kind.CLASS})
 
@@ -161,7 +163,7 @@ class Value:
     @property
     def op(self) -> Op:
         """The operation that made this; a row of its own for what no known operation made."""
-        if self.how in OPAQUE or self.kind in _NAMED_BY_PROGRAM:
+        if self.kind in _NAMED_BY_PROGRAM or (self.how in OPAQUE and self.label not in SHAPE_ATTRIBUTES):
             return UNKNOWN_OP  # the label is a name of the program
         return op_of(self.label)
 
@@ -228,6 +230,11 @@ def recorded_or_dead(value: Value) -> tuple[Value, ...]:
 def all_behind(value: Value) -> tuple[Value, ...]:
     """The same, and the operands that are no tensors."""
     return (*value.inputs, *value.operands, *(each for each, _ in value.dead))
+
+
+def numbers_behind(value: Value) -> tuple[Value, ...]:
+    """What the numbers of a value were computed from: of `ones_like(x)` and `x.shape` nothing."""
+    return () if value.op.tells_shape else all_behind(value)
 
 
 def everything_behind(value: Value) -> tuple[Value, ...]:

@@ -68,6 +68,11 @@ class Op:
         return self.role in (Role.COPY, Role.RESHAPE)
 
     @property
+    def tells_shape(self) -> bool:
+        """Whether the result says nothing of the numbers that it is given: their shape or type, or filled like them."""
+        return self.role is Role.SHAPE or self.name.endswith("_like")
+
+    @property
     def is_deterministic(self) -> bool:
         """Whether the same arguments, as far as a value remembers them, surely give the same result."""
         return self.entrywise or self.role in (Role.TOTAL, Role.EXTREME, Role.MATRIX_PRODUCT, Role.FUNCTION)

@@ -221,9 +221,7 @@ UNIFORM = _row("uniform", Role.DRAW)
 STATELESS_UNIFORM = _row("stateless_uniform", Role.DRAW)
 RAND = _row("rand np.random.random np.random.random_sample np.ndarray.random np.ndarray.random_sample", Role.DRAW)
 DRAW = _row("randint integers random random_sample binomial choice poisson gamma beta categorical", Role.DRAW)
-#: Made in the shape of another tensor, of whose numbers nothing is in it.
-LIKE = frozenset({ZEROS_LIKE, ONES_LIKE, EMPTY_LIKE, FULL_LIKE})
-SHAPE = _row("shape size rank ndim shape_n", Role.SHAPE)
+SHAPE = _row("shape size rank ndim shape_n get_shape int_shape dtype", Role.SHAPE)
 
 # --- scatters and losses ---------------------------------------------------------------------------------------------
 

@@ -2,7 +2,8 @@
 
 ## What it does
 Finds `add_weight(..., trainable=False)` where the weight computes the output of its layer and no line of the program
-assigns to it. Silent about statistics, counters, masks, bounds and tables that are computed once.
+assigns to it. Silent about statistics, counters, masks, bounds and tables that are computed once, and about random
+features: several drawn weights in one layer, a distribution that was chosen for them, sines and cosines.
 
 ## Why it matters
 The layer computes with the numbers that it was initialised with.
