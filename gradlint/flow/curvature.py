@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.objects import Layer
-from gradlint.flow.values import How, Kind, Value, alternatives
+from gradlint.flow.values import How, Kind, Value, alternatives, is_literal
 from gradlint.flow.zero_events import CurvatureAsked
 
 #: Linear in everything that they are given.
@@ -68,6 +68,10 @@ def _name(value: Value) -> str:
     return value.label.rpartition(".")[2]
 
 
+def _is_first_power(value: Value) -> bool:
+    return value.label == "**" and len(value.operands) == 2 and is_literal(value.operands[1], 1)
+
+
 class _Walk:
     """From an output back to the source: whether every way is linear in pieces, and one layer that makes it so."""
 
@@ -104,6 +108,8 @@ class _Walk:
             return value.how is not How.FRESH or value.kind is not Kind.TENSOR, value.how is How.FRESH
         if value.label == "call":
             return self._called(value)
+        if _is_first_power(value):
+            return self._of(value.operands[0])
         inside = [self._of(each) for each in value.inputs]
         if not any(depends for depends, _ in inside):
             return False, True
