@@ -30,7 +30,7 @@ def call_function(
     """Run a function of the file at its call site."""
     receiver = arguments.positional[0] if function.owner is not None and arguments.positional else None
     receiver_id = receiver.ref.id if receiver is not None and isinstance(receiver.ref, Instance) else 0
-    key = (function.node, receiver_id)
+    key = (function.node, receiver_id, function.frame.id)
     refused = _not_followed(it, function, receiver, key)
     if refused is not None:
         return it.opaque_call(node, arguments.every(), refused[0], getter=not refused[1])
@@ -92,7 +92,7 @@ def call_function(
 
 
 def _not_followed(
-    it: Interpreter, function: Function, receiver: Value | None, key: tuple[ast.AST, int]
+    it: Interpreter, function: Function, receiver: Value | None, key: tuple[ast.AST, int, int]
 ) -> tuple[str, bool] | None:
     """Why a call is not followed, and whether that is because there is no body; None when it is followed."""
     if _is_abstract(function.node):
@@ -100,12 +100,22 @@ def _not_followed(
     if receiver is not None and isinstance(receiver.ref, Instance) and receiver.ref.open_self:
         if _is_hook(function.node):
             return f"`{function.name}` may be written anew in a subclass", True
-    is_nested = len(it.stack) >= MOST_DEPTH or sum(each[0] is function.node for each in it.stack) >= 3
-    if is_nested or it.stack.count(key) >= 2:
+    # What a decorator puts around several functions is one text, and another function around each of them.
+    is_same = [each for each in it.stack if each[0] is function.node and each[2] == function.frame.id]
+    depth = sum(not hands_all_on(each[0]) for each in it.stack)
+    if depth >= MOST_DEPTH or len(it.stack) >= 2 * MOST_DEPTH or len(is_same) >= 3 or it.stack.count(key) >= 2:
         return f"`{function.name}` calls itself or is nested too deep", False
     if function.frame.top is not it.base and not it.may_go_abroad(function):
         return f"`{function.name}` in another file is too much to follow", True
     return None
+
+
+def hands_all_on(node: ast.AST) -> bool:
+    """Whether a function is there to be put around any other: `def inner(*args, **kwargs):`."""
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return False
+    spec = node.args
+    return spec.vararg is not None and spec.kwarg is not None and not (spec.args or spec.posonlyargs or spec.kwonlyargs)
 
 
 def _joined_returns(it: Interpreter, exits: Exits, frame: Frame, outer: Frame, node: ast.AST | None) -> Value:

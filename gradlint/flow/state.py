@@ -199,7 +199,7 @@ class State:
     expected: int = 0
     asked: list[Any] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
-    stack: list[tuple[ast.AST, int]] = field(default_factory=list)
+    stack: list[tuple[ast.AST, int, int]] = field(default_factory=list)
     entered: set[ast.AST] = field(default_factory=set)
     functions: list[Function] = field(default_factory=list)
     classes: list[Class] = field(default_factory=list)
