@@ -218,6 +218,8 @@ def timed(tree: ast.Module) -> bool:
         if isinstance(node, ast.FunctionDef) and node.name not in _LOOKED_AT:
             if any("custom_gradient" in ast.unparse(each) for each in node.decorator_list):
                 continue  # TensorFlow reads its parameters
+            if any(isinstance(each, ast.Yield | ast.YieldFrom) for each in ast.walk(node)):
+                continue  # nothing of it runs while the time is taken
             node.decorator_list.append(ast.copy_location(ast.Name("timed_9", ast.Load()), node))
             found = True
     head, rest = _head_and_rest(tree)
@@ -245,7 +247,7 @@ class _Steps:
             return [node]
         made: Body = []
         self._operands(node.value, made)
-        return [*made, node]
+        return [*(ast.copy_location(each, node) for each in made), node]
 
     def _operands(self, node: ast.expr, made: Body) -> None:
         """Give names to what an expression works on, in the order in which Python computes it."""
@@ -288,7 +290,7 @@ class _Steps:
         self._operands(node, made)
         name = f"step_{next(self.numbers)}_9"
         stored = ast.Assign([ast.Name(name, ast.Store())], node)
-        made.append(ast.copy_location(stored, node))
+        made.append(stored)
         return ast.copy_location(ast.Name(name, ast.Load()), node)
 
 

@@ -73,7 +73,7 @@ def _test(test: ast.expr, *, denied: bool) -> _Test | None:
             asked = _FLIPPED.get(type(op), type(op))
         case _:
             return None
-    if denied:
+    if denied and asked is not None:
         asked = _DENIED.get(asked)
     return _Test(name, asked, end) if asked is not None else None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from gradlint.flow.arguments import Arguments, symbol_of
 from gradlint.flow.interpreter import MOST_DEPTH, Exits, Interpreter, expecting_errors
@@ -18,6 +18,9 @@ from gradlint.flow.scopes import Frame
 from gradlint.flow.sequences import element_of
 from gradlint.flow.tracing import Traced, enter_graph, goes_on_as_before, leave_graph
 from gradlint.flow.values import Kind, Value, is_literal
+from gradlint.flow.wrappers import hands_all_on
+
+_MOST_WRAPPERS = 4
 
 
 def call_function(
@@ -110,14 +113,6 @@ def _not_followed(
     return None
 
 
-def hands_all_on(node: ast.AST) -> bool:
-    """Whether a function is there to be put around any other: `def inner(*args, **kwargs):`."""
-    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        return False
-    spec = node.args
-    return spec.vararg is not None and spec.kwarg is not None and not (spec.args or spec.posonlyargs or spec.kwonlyargs)
-
-
 def _joined_returns(it: Interpreter, exits: Exits, frame: Frame, outer: Frame, node: ast.AST | None) -> Value:
     """What a function returns, on all of its ways."""
     if not exits.returns:
@@ -131,11 +126,19 @@ def _joined_returns(it: Interpreter, exits: Exits, frame: Frame, outer: Frame, n
             for kept in it.leaves(value):
                 it.stored.setdefault(kept.serial, frame)
     for value in returned:
-        if value.kind is Kind.FUNCTION and isinstance(value.ref, Function) and value.ref.frame is frame:
-            for kept in it.closed_over(value.ref):
-                it.stored.setdefault(kept.serial, frame)
+        for kept in _kept_by(it, value, frame):
+            it.stored.setdefault(kept.serial, frame)
     value = returned[0] if len(returned) == 1 else it.join(returned)
     return out_of_graph(it, value, node) if frame.graph and not outer.graph else value
+
+
+def _kept_by(it: Interpreter, value: Value, frame: Frame, depth: int = 0) -> Iterator[Value]:
+    """What a function that was made in a call holds on to, and the functions that it is made around."""
+    if value.kind is Kind.FUNCTION and isinstance(value.ref, Function) and frame in value.ref.frame.callers():
+        for kept in it.closed_over(value.ref):
+            yield kept
+            if depth < _MOST_WRAPPERS:
+                yield from _kept_by(it, kept, frame, depth + 1)
 
 
 def _traced(
@@ -238,7 +241,9 @@ def _bind(it: Interpreter, function: Function, arguments: Arguments, frame: Fram
             missing = missing or not (function.open_call or (function.owner is not None and function.owner.families))
     if spec.vararg is not None:
         rest = (*extra, *((arguments.more,) if arguments.more is not None else ()))
-        bound[spec.vararg.arg] = it.container("tuple", Items(rest, None, arguments.more is None))
+        given_rest = it.container("tuple", Items(rest, None, arguments.more is None))
+        given_rest.ref.leading = len(extra)
+        bound[spec.vararg.arg] = given_rest
     if spec.kwarg is not None:
         values = [*keywords.values()]
         if arguments.more_keywords is not None:
