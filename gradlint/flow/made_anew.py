@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from gradlint.flow.applied import trains_in
 from gradlint.flow.arguments import name_called
@@ -131,6 +131,8 @@ def _note_restarted(it: Interpreter, variable: Value, node: ast.AST, initial: tu
     frame, turn, owner = it.frame, it.turn, variable.ref
     if frame.function is None or frame.function.name in ("__init__", "build", "__new__"):
         return
+    if not turn and not it.open_code and all(_is_called_once(it, each) for each in frame.callers()):
+        return  # a program's own function, which is no step
     begins_anew = all(each.kind is Kind.LITERAL for each in initial)  # rather than a batch of data
 
     def is_forgotten() -> bool:
@@ -145,6 +147,13 @@ def _note_restarted(it: Interpreter, variable: Value, node: ast.AST, initial: tu
         return same and trained and not _is_returned(frame, owner)
 
     it.note(VariableMadeInCall, node, code_of_node(node), frame.name, "", certain=False, holds=is_forgotten)
+
+
+def _is_called_once(it: Interpreter, frame: Frame) -> bool:
+    """Whether one place in the text calls the function of a frame, or it is the module."""
+    name = frame.function.name if frame.function is not None else ""
+    calls = (each for each in it.nodes(name) if getattr(each, "id", getattr(each, "attr", "")) == name)
+    return frame.is_module or (name.isidentifier() and len(list(islice(calls, 2))) < 2)
 
 
 def _is_returned(frame: Frame, variable: Variable) -> bool:
