@@ -25,8 +25,7 @@ MOST_PEELED_DEPTH = 2
 def run_for(it: Interpreter, node: ast.For | ast.AsyncFor) -> None:
     iterable = it.evaluate(node.iter)
     consume(it, iterable, node.iter)
-    if it.frame.is_module:
-        it.loop_names.update(each.id for each in ast.walk(node.target) if isinstance(each, ast.Name))
+    _note_names(it, {each.id for each in ast.walk(node.target) if isinstance(each, ast.Name)})
     known = known_elements(it, iterable)
     if known is not None and len(known) <= MOST_UNROLLED and it.loop_depth < MOST_UNROLLED:
         run_unrolled(it, node, known)
@@ -52,13 +51,20 @@ def _leave_dataset_loop(it: Interpreter, node: ast.For | ast.AsyncFor, start: in
 
 
 def run_while(it: Interpreter, node: ast.While) -> None:
-    if it.frame.is_module:
-        tested = {each.id for each in ast.walk(node.test) if isinstance(each, ast.Name)}
-        it.loop_names |= tested & {each.id for each in _stores(node)}
+    tested = {each.id for each in ast.walk(node.test) if isinstance(each, ast.Name)}
+    _note_names(it, tested & {each.id for each in _stores(node)})
     if _changes_nothing(node.test) and it.loop_depth < MOST_UNROLLED and _truth_now(it, node.test):
         _run_known_turns(it, node)
     else:
         _run_open_while(it, node)
+
+
+def _note_names(it: Interpreter, names: set[str]) -> None:
+    """Names that loops bind are no settings."""
+    if it.frame.is_module:
+        it.loop_names |= names
+    else:
+        it.own_loop_names |= {(it.frame.id, name) for name in names}
 
 
 def _run_open_while(it: Interpreter, node: ast.While) -> None:
