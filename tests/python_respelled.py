@@ -7,7 +7,6 @@ which row of the program each statement of the rewritten text comes.
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Callable, Iterator
 from itertools import count
 
@@ -91,7 +90,7 @@ def _at(node: ast.stmt, text: str, **parts: ast.AST | Body) -> Body:
     return [Filled().visit(each) for each in made]
 
 
-def _imports(node: ast.stmt) -> bool:
+def _imports(node: ast.AST) -> bool:
     return isinstance(node, ast.Import | ast.ImportFrom)
 
 
@@ -124,17 +123,16 @@ def for_as_next(tree: ast.Module) -> bool:
             return [node]
         made = _at(
             node,
-            f"iterator_{next(numbers)}_9 = iter(ITER_9)\n".replace("iterator", "iterator")
-            + "while True:\n    try:\n        TARGET_9 = next(NAME_9)\n    except StopIteration:\n        break\n    BODY_9\n",
+            "ITERATOR_9 = iter(ITER_9)\nwhile True:\n    try:\n        TARGET_9 = next(ITERATOR_9)\n"
+            "    except StopIteration:\n        break\n    BODY_9\n",
             ITER_9=node.iter,
             TARGET_9=node.target,
             BODY_9=node.body,
         )
-        first = made[0]
-        assert isinstance(first, ast.Assign) and isinstance(first.targets[0], ast.Name)
-        for each in ast.walk(made[1]):
-            if isinstance(each, ast.Name) and each.id == "NAME_9":
-                each.id = first.targets[0].id
+        name = f"iterator_{next(numbers)}_9"
+        for each in (inner for statement in made for inner in ast.walk(statement)):
+            if isinstance(each, ast.Name) and each.id == "ITERATOR_9":
+                each.id = name
         return made
 
     return not _traces(tree) and _change_bodies(tree, change)
@@ -208,7 +206,7 @@ def timed_9(function):
     return inner_9
 """
 #: What libraries look at, and not only call.
-_LOOKED_AT = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
+_LOOKED_AT = frozenset({"__init__", "__new__", "__init_subclass__", "__class_getitem__"})
 
 
 def timed(tree: ast.Module) -> bool:
@@ -348,7 +346,9 @@ def _put(first: ast.Assign, second: ast.stmt, uses: dict[str, int]) -> bool:
     if not isinstance(second, ast.Assign | ast.Return | ast.Expr) or second.value is None:
         return False
     put = _Put(target.id, first.value)
-    second.value = put.visit(second.value)
+    value = put.visit(second.value)
+    assert isinstance(value, ast.expr)
+    second.value = value
     return put.done
 
 
@@ -440,11 +440,6 @@ class _Aliases:
                 node.func = ast.copy_location(ast.Name(name, ast.Load()), node.func)
         for child in ast.iter_child_nodes(node):
             self._alias(child, made)
-
-
-def same(tree: ast.Module) -> bool:
-    """The program as Python writes it: what the others are held against."""
-    return bool(copy.copy(tree))
 
 
 REWRITINGS: tuple[Rewriting, ...] = (

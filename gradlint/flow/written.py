@@ -1,4 +1,5 @@
-"""Written: what belongs to one expression, whether it is written in one piece or step by step.
+"""Written: what belongs to one expression, whether it is written in one piece or step by step, and what is called
+under another name.
 
 `first = x + gap` followed by `first + x`, and nothing else that reads `first`, is `x + gap + x`.
 """
@@ -10,13 +11,15 @@ from collections.abc import Iterator
 from weakref import WeakKeyDictionary
 
 from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.values import How, Kind, Value
 
+_CALLS: WeakKeyDictionary[ast.Call, tuple[ast.Attribute, ast.Call]] = WeakKeyDictionary()
 _STEPS: WeakKeyDictionary[ast.AST, dict[str, ast.expr]] = WeakKeyDictionary()
 
 
 def is_written_in(it: Interpreter, node: ast.AST | None, whole: ast.AST) -> bool:
     """Whether a node is part of an expression or statement of the running function, or of a step towards it."""
-    return node is not None and any(each is node for each in _nodes_of(it, whole))
+    return node is not None and any(_is(each, node) for each in _nodes_of(it, whole))
 
 
 def is_done_with(it: Interpreter, node: ast.AST | None, whole: ast.AST) -> bool:
@@ -25,17 +28,24 @@ def is_done_with(it: Interpreter, node: ast.AST | None, whole: ast.AST) -> bool:
         return False
     steps = _steps_of(_scope(it))
     for block in _blocks(_scope(it)):
-        at = next((place for place, each in enumerate(block) if any(inner is whole for inner in ast.walk(each))), None)
+        at = next(
+            (place for place, each in enumerate(block) if any(_is(inner, whole) for inner in ast.walk(each))), None
+        )
         if at is None or hasattr(block[at], "body"):
             continue  # not in this block, or deeper in it
         while at >= 0:
-            if any(each is node for each in ast.walk(block[at])):
+            if any(_is(each, node) for each in ast.walk(block[at])):
                 return True
             at -= 1
             taken = block[at]
             if not isinstance(taken, ast.Assign) or not any(taken.value is each for each in steps.values()):
                 return False
     return False
+
+
+def _is(each: ast.AST, node: ast.AST | None) -> bool:
+    """Whether both are one node, as it stands or as `written_as_method` gives it."""
+    return each is node or (isinstance(each, ast.Call) and each in _CALLS and _CALLS[each][1] is node)
 
 
 def _blocks(scope: ast.AST) -> Iterator[list[ast.stmt]]:
@@ -77,3 +87,17 @@ def _steps_of(scope: ast.AST) -> dict[str, ast.expr]:
                     uses.update(dict.fromkeys(names, 3))
         found = _STEPS[scope] = {name: value for name, value in bound.items() if uses[name] == 2}
     return found
+
+
+def written_as_method(function: Value, node: ast.AST) -> ast.AST:
+    """`write(step, state)` after `write = array.write` as `array.write(step, state)`, always the same node."""
+    if function.kind not in (Kind.METHOD, Kind.PLAIN, Kind.UNKNOWN) or function.how is How.JOIN:
+        return node
+    method = function.node
+    if not isinstance(method, ast.Attribute) or not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+        return node
+    known = _CALLS.get(node)
+    if known is None or known[0] is not method:
+        made = ast.copy_location(ast.Call(method, node.args, node.keywords), node)
+        known = _CALLS[node] = method, made
+    return known[1]
