@@ -23,7 +23,7 @@ def judge_accumulators(it: Interpreter, pairs: list[Pair], node: ast.AST) -> Non
         for way in _accumulators(it, pair.gradient):
             ref = way.ref
             assert isinstance(ref, Variable)
-            if (it.turn and ref.id > it.turn) or _is_local(it, way):
+            if ref.id > it.turn if it.turn else _is_local(it, way):
                 continue  # made anew in this turn of the loop, or by this call
             if not it.turn and not it.open_code:
                 continue  # applied once

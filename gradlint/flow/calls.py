@@ -33,6 +33,7 @@ from gradlint.flow.training import run_compile
 from gradlint.flow.transformed import call_transformed
 from gradlint.flow.values import How, Kind, Value, alternatives
 from gradlint.flow.weight_names import never_matches
+from gradlint.flow.written import written_as_method
 from gradlint.knowledge.conventions import PREDICTS, computes_now, hands_out_objects
 from gradlint.verdicts import Cause
 
@@ -41,6 +42,7 @@ def call(it: Interpreter, function: Value, arguments: Arguments, node: ast.AST) 
     """What calling the value returns, its effects applied."""
     if function.how is How.JOIN and function.kind is Kind.UNKNOWN:
         return _call_alternatives(it, function, arguments, node)
+    node = written_as_method(function, node)
     match function.kind:
         case Kind.FUNCTION:
             return _call_function_value(it, function, arguments, node)

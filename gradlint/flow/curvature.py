@@ -11,8 +11,9 @@ from collections.abc import Iterable
 
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.objects import Layer
-from gradlint.flow.values import How, Kind, Value, alternatives
+from gradlint.flow.values import How, Kind, Value, alternatives, is_literal
 from gradlint.flow.zero_events import CurvatureAsked
+from gradlint.ops import table as ops
 from gradlint.ops.op import Role
 
 #: Linear in one factor, where nothing else depends on the source.
@@ -57,6 +58,10 @@ def _behind_linear(it: Interpreter, target: Value) -> Iterable[Value]:
     return found
 
 
+def _is_first_power(value: Value) -> bool:
+    return value.op is ops.POWER and len(value.operands) == 2 and is_literal(value.operands[1], 1)
+
+
 class _Walk:
     """From an output back to the source: whether every way is linear in pieces, and one layer that makes it so."""
 
@@ -93,6 +98,8 @@ class _Walk:
             return value.how is not How.FRESH or value.kind is not Kind.TENSOR, value.how is How.FRESH
         if value.label == "call":
             return self._called(value)
+        if _is_first_power(value):
+            return self._of(value.operands[0])
         inside = [self._of(each) for each in value.inputs]
         if not any(depends for depends, _ in inside):
             return False, True

@@ -18,6 +18,7 @@ from gradlint.flow.objects import (
 )
 from gradlint.flow.options import note_option
 from gradlint.flow.values import Kind, Value
+from gradlint.flow.wrappers import without_wrapper
 
 _IDENTITY = re.compile(
     r"(register_keras_serializable|wraps|lru_cache|cache|do_not_convert|abstractmethod|override|final|overload|"
@@ -70,7 +71,7 @@ def decorate(it: Interpreter, decorator: Value, function: Value, node: ast.AST) 
         note_option(it, Arguments(decorator.ref.arguments, dict(decorator.ref.keywords)), function, node)
         return function
     if decorator.kind is Kind.FUNCTION and isinstance(decorator.ref, Function | BoundMethod):
-        return it.call(decorator, Arguments((function,)), node)
+        return without_wrapper(it, it.call(decorator, Arguments((function,)), node), function)
     if isinstance(decorator.ref, LibraryMethod) and decorator.ref.name in ("setter", "deleter", "getter"):
         owner = decorator.ref.receiver
         if decorator.ref.name == "setter" and isinstance(owner.ref, Transformed) and function.kind is Kind.FUNCTION:

@@ -43,8 +43,8 @@ def note_dropped(it: Interpreter, function: Value, result: Value, node: ast.Call
     elif function.kind is Kind.METHOD and it.frame.graph:
         owner = function.ref.receiver
         if owner.kind is Kind.LIBRARY and owner.ref.symbol == "tf.TensorArray" and function.ref.name in _ARRAY_METHODS:
-            assert isinstance(node.func, ast.Attribute)
-            it.note(ResultDropped, node, ast.unparse(node.func), ast.unparse(node.func.value), True)
+            array = ast.unparse(node.func.value) if isinstance(node.func, ast.Attribute) else "the array"
+            it.note(ResultDropped, node, ast.unparse(node.func), array, True)
 
 
 def _note_step(it: Interpreter, result: Value, node: ast.Call) -> None:

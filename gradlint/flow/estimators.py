@@ -9,6 +9,7 @@ from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.singularities import matters
 from gradlint.flow.values import Kind, Value
 from gradlint.flow.wording import code_of
+from gradlint.flow.written import is_written_in
 from gradlint.flow.zero_events import Estimator, StraightThroughWrong
 from gradlint.ops import table as ops
 from gradlint.verdicts import Cause
@@ -27,9 +28,9 @@ class _Term:
 
 def judge_estimator(it: Interpreter, made: Value, node: ast.AST) -> None:
     """A sum or difference of which one side is stopped."""
-    if not any(_is_stop(side) or _holds_stop(side, node) for side in made.operands) or not matters(it, made):
+    if not any(_is_stop(side) or _holds_stop(it, side, node) for side in made.operands) or not matters(it, made):
         return
-    terms = _terms(made, node)
+    terms = _terms(it, made, node)
     stopped = [term for term in terms if term.stopped]
     quantised = next((term for term in stopped if _is_quantised(term.value, terms)), None)
     if quantised is None or len(stopped) > 2:
@@ -47,13 +48,10 @@ def judge_estimator(it: Interpreter, made: Value, node: ast.AST) -> None:
         it.note(StraightThroughWrong, node, wrong, code_of(straight), code_of(quantised.value), certain=True)
 
 
-def _holds_stop(side: Value, node: ast.AST) -> bool:
+def _holds_stop(it: Interpreter, side: Value, node: ast.AST) -> bool:
     """Whether one side is a sum, written in the same expression, of which one side is stopped."""
-    return side.op in (ops.ADD, ops.SUBTRACT) and _is_inside(side, node) and any(map(_is_stop, side.operands))
-
-
-def _is_inside(value: Value, node: ast.AST) -> bool:
-    return any(each is value.node for each in ast.walk(node))
+    is_sum = side.op in (ops.ADD, ops.SUBTRACT) and any(map(_is_stop, side.operands))
+    return is_sum and is_written_in(it, side.node, node)
 
 
 def _wrong(gradient: int, kept: int, quantised: int) -> Estimator | None:
@@ -70,14 +68,14 @@ def _is_stop(value: Value) -> bool:
     return value.op is ops.STOP and bool(value.dead)
 
 
-def _terms(value: Value, node: ast.AST) -> list[_Term]:
+def _terms(it: Interpreter, value: Value, node: ast.AST) -> list[_Term]:
     """The summands, of sums that are written in one expression, or inside what is stopped."""
     found: list[_Term] = []
     stack = [_Term(value, 1, False)]
     while stack and len(found) < _MOST_TERMS:
         term = stack.pop()
         each = term.value
-        apart = term.stopped or each is value or _is_inside(each, node)
+        apart = term.stopped or each is value or is_written_in(it, each.node, node)
         if apart and each.op is ops.ADD and len(each.operands) == 2:
             stack.extend(_Term(side, term.sign, term.stopped) for side in each.operands)
         elif apart and each.op is ops.SUBTRACT and len(each.operands) == 2:

@@ -72,6 +72,10 @@ def arguments_of(it: Interpreter, node: ast.Call) -> Arguments:
             known = known_elements(it, value)
             if known is not None and more is None:
                 positional.extend(known)
+            elif more is None and value.kind is Kind.CONTAINER and value.ref.leading and value.how is not How.JOIN:
+                elements = it.items(value).elements
+                positional.extend(elements[: value.ref.leading])
+                more = it.join(list(elements[value.ref.leading :]))
             else:
                 more = value if more is None else it.join([more, value])
         else:

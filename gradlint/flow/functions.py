@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from gradlint.flow.arguments import Arguments, symbol_of
 from gradlint.flow.interpreter import MOST_DEPTH, Exits, Interpreter, expecting_errors
@@ -18,6 +18,9 @@ from gradlint.flow.scopes import Frame
 from gradlint.flow.sequences import element_of
 from gradlint.flow.tracing import Traced, enter_graph, goes_on_as_before, leave_graph
 from gradlint.flow.values import Kind, Value, is_literal
+from gradlint.flow.wrappers import hands_all_on
+
+_MOST_WRAPPERS = 4
 
 
 def call_function(
@@ -30,7 +33,7 @@ def call_function(
     """Run a function of the file at its call site."""
     receiver = arguments.positional[0] if function.owner is not None and arguments.positional else None
     receiver_id = receiver.ref.id if receiver is not None and isinstance(receiver.ref, Instance) else 0
-    key = (function.node, receiver_id)
+    key = (function.node, receiver_id, function.frame.id)
     refused = _not_followed(it, function, receiver, key)
     if refused is not None:
         return it.opaque_call(node, arguments.every(), refused[0], getter=not refused[1])
@@ -92,7 +95,7 @@ def call_function(
 
 
 def _not_followed(
-    it: Interpreter, function: Function, receiver: Value | None, key: tuple[ast.AST, int]
+    it: Interpreter, function: Function, receiver: Value | None, key: tuple[ast.AST, int, int]
 ) -> tuple[str, bool] | None:
     """Why a call is not followed, and whether that is because there is no body; None when it is followed."""
     if _is_abstract(function.node):
@@ -100,8 +103,10 @@ def _not_followed(
     if receiver is not None and isinstance(receiver.ref, Instance) and receiver.ref.open_self:
         if _is_hook(function.node):
             return f"`{function.name}` may be written anew in a subclass", True
-    is_nested = len(it.stack) >= MOST_DEPTH or sum(each[0] is function.node for each in it.stack) >= 3
-    if is_nested or it.stack.count(key) >= 2:
+    # What a decorator puts around several functions is one text, and another function around each of them.
+    is_same = [each for each in it.stack if each[0] is function.node and each[2] == function.frame.id]
+    depth = sum(not hands_all_on(each[0]) for each in it.stack)
+    if depth >= MOST_DEPTH or len(it.stack) >= 2 * MOST_DEPTH or len(is_same) >= 3 or it.stack.count(key) >= 2:
         return f"`{function.name}` calls itself or is nested too deep", False
     if function.frame.top is not it.base and not it.may_go_abroad(function):
         return f"`{function.name}` in another file is too much to follow", True
@@ -121,11 +126,19 @@ def _joined_returns(it: Interpreter, exits: Exits, frame: Frame, outer: Frame, n
             for kept in it.leaves(value):
                 it.stored.setdefault(kept.serial, frame)
     for value in returned:
-        if value.kind is Kind.FUNCTION and isinstance(value.ref, Function) and value.ref.frame is frame:
-            for kept in it.closed_over(value.ref):
-                it.stored.setdefault(kept.serial, frame)
+        for kept in _kept_by(it, value, frame):
+            it.stored.setdefault(kept.serial, frame)
     value = returned[0] if len(returned) == 1 else it.join(returned)
     return out_of_graph(it, value, node) if frame.graph and not outer.graph else value
+
+
+def _kept_by(it: Interpreter, value: Value, frame: Frame, depth: int = 0) -> Iterator[Value]:
+    """What a function that was made in a call holds on to, and the functions that it is made around."""
+    if value.kind is Kind.FUNCTION and isinstance(value.ref, Function) and frame in value.ref.frame.callers():
+        for kept in it.closed_over(value.ref):
+            yield kept
+            if depth < _MOST_WRAPPERS:
+                yield from _kept_by(it, kept, frame, depth + 1)
 
 
 def _traced(
@@ -228,7 +241,9 @@ def _bind(it: Interpreter, function: Function, arguments: Arguments, frame: Fram
             missing = missing or not (function.open_call or (function.owner is not None and function.owner.families))
     if spec.vararg is not None:
         rest = (*extra, *((arguments.more,) if arguments.more is not None else ()))
-        bound[spec.vararg.arg] = it.container("tuple", Items(rest, None, arguments.more is None))
+        given_rest = it.container("tuple", Items(rest, None, arguments.more is None))
+        given_rest.ref.leading = len(extra)
+        bound[spec.vararg.arg] = given_rest
     if spec.kwarg is not None:
         values = [*keywords.values()]
         if arguments.more_keywords is not None:

@@ -11,8 +11,10 @@ from gradlint.flow.interpreter import RECORDING, Exits, Interpreter
 from gradlint.flow.objects import (
     Items,
 )
+from gradlint.flow.operators import compare_numbers
 from gradlint.flow.sequences import consume, element_of, known_elements
 from gradlint.flow.store import Delta
+from gradlint.flow.truth import truth_of
 from gradlint.flow.values import ANY_TAPE, How, Kind, Value
 from gradlint.verdicts import Cause
 
@@ -23,8 +25,7 @@ MOST_PEELED_DEPTH = 2
 def run_for(it: Interpreter, node: ast.For | ast.AsyncFor) -> None:
     iterable = it.evaluate(node.iter)
     consume(it, iterable, node.iter)
-    if it.frame.is_module:
-        it.loop_names.update(each.id for each in ast.walk(node.target) if isinstance(each, ast.Name))
+    _note_names(it, {each.id for each in ast.walk(node.target) if isinstance(each, ast.Name)})
     known = known_elements(it, iterable)
     if known is not None and len(known) <= MOST_UNROLLED and it.loop_depth < MOST_UNROLLED:
         run_unrolled(it, node, known)
@@ -50,8 +51,85 @@ def _leave_dataset_loop(it: Interpreter, node: ast.For | ast.AsyncFor, start: in
 
 
 def run_while(it: Interpreter, node: ast.While) -> None:
+    tested = {each.id for each in ast.walk(node.test) if isinstance(each, ast.Name)}
+    _note_names(it, tested & {each.id for each in _stores(node)})
+    if _changes_nothing(node.test) and it.loop_depth < MOST_UNROLLED and _truth_now(it, node.test):
+        _run_known_turns(it, node)
+    else:
+        _run_open_while(it, node)
+
+
+def _note_names(it: Interpreter, names: set[str]) -> None:
+    """Names that loops bind are no settings."""
+    if it.frame.is_module:
+        it.loop_names |= names
+    else:
+        it.own_loop_names |= {(it.frame.id, name) for name in names}
+
+
+def _run_open_while(it: Interpreter, node: ast.While) -> None:
     endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
     run_loop(it, node.body, node.orelse, lambda: _ignore(it.evaluate(node.test)), endless=endless, repeats=False)
+
+
+def _stores(node: ast.AST) -> list[ast.Name]:
+    return [each for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
+
+
+def _truth_now(it: Interpreter, test: ast.expr) -> bool | None:
+    """Whether a test is true before this turn: of lists that are taken apart as well."""
+    value = it.evaluate(test) if isinstance(test, ast.Name) else None
+    if value is not None and value.kind is Kind.CONTAINER and value.how is not How.JOIN:
+        known = known_elements(it, value) if value.ref.escaped_at is None else None
+        return None if known is None else bool(known)
+    match test:
+        case ast.Compare(left=ast.Call() as length, ops=[op], comparators=[ast.Constant() as end]):
+            asked = it.evaluate(length)  # of `len`, and a number where it is known
+            if type(asked.ref) is int:
+                number = it.fresh(Kind.LITERAL, length, ref=asked.ref)
+                return compare_numbers(op, number, it.evaluate(end))
+    return truth_of(it, test)
+
+
+def _changes_nothing(test: ast.expr) -> bool:
+    """Whether a test can be asked again and again, and may have another answer: names are compared, lengths too."""
+    calls = [each for each in ast.walk(test) if isinstance(each, ast.Call | ast.NamedExpr | ast.Await)]
+    only_lengths = all(
+        isinstance(each, ast.Call) and isinstance(each.func, ast.Name) and each.func.id == "len" for each in calls
+    )
+    return only_lengths and not isinstance(test, ast.Constant)
+
+
+def _run_known_turns(it: Interpreter, node: ast.While) -> None:
+    """Exact passes for as long as the test is known to be true, and few of them."""
+    store = it.store
+    level = store.level
+    store.begin()
+    exits = Exits(level, level + 1, len(it.open_withs))
+    it.loops.append(exits)
+    it.loop_depth += 1
+    doubtful = it.doubt
+    it.peeled += 1
+    truth: bool | None = True
+    turns = 0
+    while it.alive and truth and turns < MOST_UNROLLED:
+        _one_pass(it, node.body, _nothing, exits)
+        if exits.breaks:
+            it.doubt = doubtful + 1
+        truth, turns = it.alive and _truth_now(it, node.test), turns + 1
+    it.peeled -= 1
+    it.doubt = doubtful
+    it.loop_depth -= 1
+    it.loops.pop()
+    if it.alive and truth is not False:
+        _run_open_while(it, node)
+        _leave_loop(it, (), [store.end()] if it.alive else _dropped(it), exits)
+    else:
+        _leave_loop(it, node.orelse, [store.end()] if it.alive else _dropped(it), exits)
+
+
+def _nothing() -> None:
+    return
 
 
 def _ignore(_: Value) -> None:

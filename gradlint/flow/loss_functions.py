@@ -6,7 +6,7 @@ import ast
 
 from gradlint.flow.instances import class_attribute
 from gradlint.flow.interpreter import Interpreter
-from gradlint.flow.objects import BoundMethod, Function
+from gradlint.flow.objects import BoundMethod, Function, Partial
 from gradlint.flow.outputs import width_of
 from gradlint.flow.values import Kind, Value, everything_behind, lineage
 from gradlint.flow.zero_events import PredictionIgnored, PredictionReadInPart
@@ -18,6 +18,8 @@ def function_of_loss(it: Interpreter, loss: Value) -> Function | None:
     if loss.kind is Kind.INSTANCE:
         method = class_attribute(it, loss.ref.cls, "call") or class_attribute(it, loss.ref.cls, "__call__")
         return method.ref if method is not None and isinstance(method.ref, Function) else None
+    if isinstance(loss.ref, Partial) and not loss.ref.arguments:  # its keywords are settings
+        return function_of_loss(it, loss.ref.function)
     if isinstance(loss.ref, BoundMethod):
         return loss.ref.function.ref if isinstance(loss.ref.function.ref, Function) else None
     return loss.ref if isinstance(loss.ref, Function) else None

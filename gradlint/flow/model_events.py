@@ -121,6 +121,7 @@ class CopyShared(Seen):
     is_same: bool
     """Whether both are one and the same object."""
     done: ClassVar[str] = "weights copied here"
+    begun: ClassVar[str] = "made here"
 
 
 @dataclass(frozen=True, slots=True)

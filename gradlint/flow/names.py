@@ -19,7 +19,7 @@ _BUILTINS = frozenset(dir(builtins))
 def read_name(it: Interpreter, name: str, node: ast.AST) -> Value:
     """The value bound to a name, by Python's scoping rules."""
     frame: Frame | None = it.frame
-    first = True
+    first, outer = True, False
     while frame is not None:
         if frame.is_class and not first:
             frame = frame.parent
@@ -37,10 +37,14 @@ def read_name(it: Interpreter, name: str, node: ast.AST) -> Value:
                     note_number_read(it, (frame.id, name), name, value)
                 elif it.tracing is not None:
                     note_object_read(it, (frame.id, name), name, value)
+                if outer and it.open_code and is_empty(it, value):
+                    because = f"`{name}` may be filled before this is called"
+                    return it.join([value, it.unknown_global(f"{name}@{frame.id}", because)])
                 return value
             if not frame.is_class:
                 return it.unknown_global(f"{name}@{frame.id}", f"`{name}` is bound on no way that was followed")
         first = False
+        outer = outer or not (frame.is_comprehension or frame.is_class)
         frame = frame.parent
     return _read_global(it, name, node)
 

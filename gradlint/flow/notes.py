@@ -51,7 +51,7 @@ class Notes:
         for (event, _), note in sorted(first.items(), key=lambda each: order(each[1].node)):
             before = tuple(Step(message, self.places.place(node)) for message, node in note.steps)
             after = tuple(Step(message, self.places.place(node)) for message, node in note.after)
-            done = "set here" if note.after else event.done
+            done = event.begun if note.after else event.done
             trace = (*before, *self.calls(note.frame, note.node, done), *after)
             place, code = self.places.place(note.node), self.places.code(note.node)
             yield event(place, code, trace, note.certain, *note.detail)

@@ -71,6 +71,7 @@ class Container(HeapObject):
     type: str
     fields: tuple[str, ...] = ()  # of a named tuple
     lazy: bool = False  # a `zip`: gone through once, it is empty
+    leading: int = 0  # of a tuple that is not exact: so many elements are the first ones
 
 
 @dataclass(frozen=True, slots=True, eq=False)

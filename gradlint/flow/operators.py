@@ -342,7 +342,8 @@ def compare_numbers(op: ast.cmpop, left: Value, right: Value) -> bool | None:
 
 def _asks_loop(it: Interpreter, node: ast.Compare) -> bool:
     """Whether the number of an unrolled loop is compared: other numbers may be settings."""
-    return any(isinstance(each, ast.Name) and each.id in it.loop_names for each in (node.left, *node.comparators))
+    named = [each.id for each in (node.left, *node.comparators) if isinstance(each, ast.Name)]
+    return any(name in it.loop_names or (it.frame.id, name) in it.own_loop_names for name in named)
 
 
 def _is_number(value: Value) -> bool:

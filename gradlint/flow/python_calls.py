@@ -10,6 +10,7 @@ from gradlint.flow.interpreter import Interpreter, in_turn
 from gradlint.flow.members import rearranged_set, written_name
 from gradlint.flow.objects import (
     BoundMethod,
+    Function,
     HeapObject,
     Items,
     LibraryObject,
@@ -415,7 +416,8 @@ def _sorted_words(it: Interpreter, value: Value, node: ast.Call) -> Value | None
 
 def _sorted_by_name(it: Interpreter, arguments: Arguments, node: ast.Call) -> Value | None:
     """`sorted(variables, key=lambda v: v.name)` where all names are written out."""
-    key = next((each.value for each in node.keywords if each.arg == "key"), None)
+    given = arguments.keywords.get("key")
+    key = given.ref.node if given is not None and isinstance(given.ref, Function) else None
     known = known_elements(it, arguments.positional[0])
     if not known or len(node.keywords) != 1 or not isinstance(key, ast.Lambda):
         return None

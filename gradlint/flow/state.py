@@ -190,6 +190,8 @@ class State:
     augmenting: ast.AST | None = None
     # names that loops of the module bind
     loop_names: set[str] = field(default_factory=set)
+    # the same of functions: the frame and the name
+    own_loop_names: set[tuple[int, str]] = field(default_factory=set)
     # enclosing branches whose test depends on the number of steps, and arrays written to in such a branch
     timed: int = 0
     many: set[int] = field(default_factory=set)  # serials of elements that stand for as many as a set of variables has
@@ -200,7 +202,7 @@ class State:
     expected: int = 0
     asked: list[Any] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
-    stack: list[tuple[ast.AST, int]] = field(default_factory=list)
+    stack: list[tuple[ast.AST, int, int]] = field(default_factory=list)
     entered: set[ast.AST] = field(default_factory=set)
     functions: list[Function] = field(default_factory=list)
     classes: list[Class] = field(default_factory=list)

@@ -23,6 +23,7 @@ from gradlint.flow.slices import note_call_on_copy
 from gradlint.flow.unused_changes import note_dropped_change
 from gradlint.flow.unused_layers import note_output_dropped
 from gradlint.flow.values import Kind, Value
+from gradlint.flow.written import written_as_method
 
 # Any: the table pairs each kind of node with a function for just that kind.
 Statement = Callable[[Interpreter, Any], None]
@@ -105,7 +106,9 @@ def run_expression(it: Interpreter, node: ast.Expr) -> None:
     note_call_on_copy(it, node.value)
     function = it.evaluate(node.value.func)
     result = it.call(function, arguments_of(it, node.value), node.value)
-    note_dropped(it, function, result, node.value)
+    called = written_as_method(function, node.value)
+    assert isinstance(called, ast.Call)
+    note_dropped(it, function, result, called)
     note_output_dropped(it, result, node.value)
     if function.kind is Kind.FUNCTION or (function.kind is Kind.SYMBOL and function.ref == "builtins.map"):
         note_dropped_change(it, result, node.value)

@@ -19,6 +19,7 @@ from gradlint.flow.rebinding import is_dead_store
 from gradlint.flow.scopes import Frame
 from gradlint.flow.tracking import note_class_layers
 from gradlint.flow.values import How, Kind, Value
+from gradlint.flow.written import is_written_in
 
 _CONSTRUCTORS = frozenset({"__init__", "build"})
 #: Whoever uses these reaches attributes without naming them.
@@ -208,7 +209,7 @@ def note_output_bound(it: Interpreter, name: str, value: Value, statement: ast.s
     layer = value.callee
     if layer is not None and not _is_trained_layer(layer) and value.given is not None and value.given.positional:
         inner = value.given.positional[0]  # `pool(conv(x))`: the convolution is what is lost
-        if isinstance(inner, Value) and any(each is inner.node for each in ast.walk(statement)):
+        if isinstance(inner, Value) and is_written_in(it, inner.node, statement):
             layer, value = inner.callee, inner
     if layer is None or it.expected or not _is_trained_layer(layer):
         return

@@ -22,6 +22,7 @@ class Seen:
     trace: Trace
     certain: bool
     done: ClassVar[str] = "written here"
+    begun: ClassVar[str] = "set here"  # in place of `done` where the trace goes on
 
 
 class Holder(Enum):
