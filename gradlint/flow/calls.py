@@ -15,6 +15,7 @@ from gradlint.flow.enumerations import call_member, is_enumeration, is_member, m
 from gradlint.flow.functions import call_function
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.layers import call_instance, call_layer
+from gradlint.flow.lazy import lazy_value
 from gradlint.flow.library import call_symbol
 from gradlint.flow.methods import call_library_method, call_object
 from gradlint.flow.objects import (
@@ -137,7 +138,12 @@ def _call_function_value(it: Interpreter, function: Value, arguments: Arguments,
     match target:
         case Function():
             told = told_by_settings(it, names_of(it, target), arguments, node)
-            return told if told is not None else call_function(it, target, arguments, node, None)
+            if told is not None:
+                return told
+            run = partial(call_function, it, target, arguments, node, None)
+            if it.names_of(target.node).yields:
+                return lazy_value(it, node, (function, *arguments.every()), run)
+            return run()
         case BoundMethod():
             inner = target.function
             with_self = Arguments(

@@ -64,7 +64,8 @@ class Escaping(Recording):
         match owner:
             case Container():
                 cell = self.store.get((owner.id, "items"))
-                return list(cell.ref.elements) if cell is not None else []
+                held = owner.pending.held if owner.pending is not None else ()
+                return [*held, *(cell.ref.elements if cell is not None else ())]
             case Instance():
                 cells = (self.store.get(key) for key in self.cells_of(owner.id))
                 return [value for value in cells if value is not None]

@@ -75,7 +75,6 @@ def arguments_of(it: Interpreter, node: ast.Call) -> Arguments:
             else:
                 more = value if more is None else it.join([more, value])
         else:
-            it.goes_through = isinstance(argument, ast.GeneratorExp)
             value = evaluate(it, argument)
             if more is None:
                 positional.append(value)

@@ -136,6 +136,8 @@ class Interpreter(Heap):
         held = tuple(inputs)
         for value in held:
             self.escape(value)
+            if self.is_waiting(value):
+                self.items(value)  # most of what is given a generator goes through it at once
         self.havoc = self.tick()
         self.havocs.append(self.havoc)
         if self.recording()[1]:
@@ -237,7 +239,7 @@ class Interpreter(Heap):
 _OF_RUNNING_CODE = (
     "frame", "base", "loops", "calls", "open_withs", "stack", "turn", "turn_clock", "tracing", "timed", "timed_keys",
     "training_mode", "expected", "arms", "choosing", "doubt", "peeled", "loop_depth", "joined", "alive", "open_code",
-    "fuel", "abroad_since", "clock", "goes_through", "augmenting",
+    "fuel", "abroad_since", "clock", "augmenting",
 )  # fmt: skip
 
 
@@ -252,7 +254,7 @@ def in_module(it: Interpreter, frame: Frame, clock: int) -> Iterator[None]:
         it.turn = it.turn_clock = it.timed = 0
         it.tracing = it.training_mode = it.augmenting = None
         it.expected = it.arms = it.choosing = it.doubt = it.peeled = it.loop_depth = it.joined = 0
-        it.alive, it.open_code, it.goes_through, it.clock = True, False, False, clock
+        it.alive, it.open_code, it.clock = True, False, clock
         it.abroad_since = -1
         it.set_recording(0, 0)
         try:

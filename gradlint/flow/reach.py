@@ -90,6 +90,8 @@ def reach(
         if value.kind in (Kind.VARIABLE, Kind.VARIABLES, Kind.LAYER, Kind.INSTANCE):
             found.members |= _own_members(it, value)
         elif value.kind is Kind.CONTAINER:
+            if it.is_waiting(value):
+                found.loose.append(value)
             stack.extend(it.items(value).elements)
     return found
 

@@ -181,8 +181,10 @@ class State:
     arms: int = 0
     # lookups along another axis than the first, or with batches: their gradients are dense
     dense_lookups: set[int] = field(default_factory=set)
-    # the generator that is evaluated next is the argument of a call, which goes through it at once
-    goes_through: bool = False
+    # lazy values in the order they were made; ids of those that are being consumed; whether nothing runs any more
+    lazy_values: list[Value] = field(default_factory=list)
+    drawing: set[int] = field(default_factory=set)
+    is_over: bool = False
     # calls of one of several alternatives
     choosing: int = 0
     # the subscript of an augmented assignment that is being run

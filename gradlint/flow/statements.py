@@ -107,6 +107,8 @@ def run_expression(it: Interpreter, node: ast.Expr) -> None:
     result = it.call(function, arguments_of(it, node.value), node.value)
     note_dropped(it, function, result, node.value)
     note_output_dropped(it, result, node.value)
+    if it.is_waiting(result) and function.kind is Kind.FUNCTION:
+        return
     if function.kind is Kind.FUNCTION or (function.kind is Kind.SYMBOL and function.ref == "builtins.map"):
         note_dropped_change(it, result, node.value)
 
