@@ -81,9 +81,20 @@ def run_assign(it: Interpreter, node: ast.Assign) -> None:
         if not it.is_waiting(value):  # nothing is computed before it is consumed
             note_change(it, target, value, node)
             note_unused(it, target, value, node)
-            note_accumulation(it, target, value, node)
-            _note_rebinding(it, target, value, node)
+            for place, part in _one_by_one(it, target, value):
+                note_accumulation(it, place, part, node)
+                _note_rebinding(it, place, part, node)
         assign(it, target, value)
+
+
+def _one_by_one(it: Interpreter, target: ast.expr, value: Value) -> list[tuple[ast.expr, Value]]:
+    """What is bound to what: `a, b = x, y` binds two."""
+    if isinstance(target, ast.Tuple | ast.List):
+        parts = known_elements(it, value)
+        if parts is not None and len(parts) == len(target.elts):
+            pairs = zip(target.elts, parts, strict=True)
+            return [each for element, part in pairs for each in _one_by_one(it, element, part)]
+    return [(target, value)]
 
 
 def _note_rebinding(it: Interpreter, target: ast.expr, value: Value, statement: ast.stmt) -> None:

@@ -91,6 +91,8 @@ def _call_alternatives(it: Interpreter, function: Value, arguments: Arguments, n
 
 def _opaque(it: Interpreter, function: Value, arguments: Arguments, node: ast.AST) -> Value:
     name = name_called(node)
+    if function.how is How.PART:
+        it.called_on[function.inputs[0].serial] = it.clock  # it may be another one behind that
     if name in ("run", "experimental_run_v2") and arguments.positional:
         first = arguments.positional[0]
         if first.kind is Kind.FUNCTION:  # strategy.run(step, args=(...)) on an unknown strategy

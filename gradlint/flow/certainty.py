@@ -32,7 +32,7 @@ def is_surely_tensor(value: Value, depth: int = 0) -> bool:
     label = value.label
     if value.how is How.FRESH:
         return _computes(label)
-    if label in _OPERATORS or label == "tf.function" or isinstance(value.node, ast.Compare):
+    if label in _OPERATORS or label == "tf.function" or isinstance(value.node, ast.BinOp | ast.AugAssign | ast.Compare):
         sides = value.operands or value.inputs
         return any(is_variable(each) or is_surely_tensor(each, depth + 1) for each in sides)
     if label in ("[]", "read", "read_value", "value"):

@@ -94,6 +94,7 @@ from gradlint.flow.tensor_calls import (
     variable_call,
 )
 from gradlint.flow.transformed import caching_decorator, function_wrapper, identity_decorator, transformer
+from gradlint.flow.type_tests import is_nested, is_tensor, isinstance_call, test_of
 from gradlint.flow.values import How, Kind, Value, is_literal
 from gradlint.knowledge.effects import effect_of
 from gradlint.knowledge.symbols import KNOWN_ROOTS, NUMBER_ROOTS, PLAIN_ROOTS
@@ -412,7 +413,12 @@ SYMBOLS: dict[str, Handler] = {
     "builtins.next": next_call,
     "builtins.print": no_effect,
     "builtins.len": length_call,
-    "builtins.isinstance": no_effect,
+    "builtins.isinstance": isinstance_call,
+    "tf.is_tensor": test_of(is_tensor),
+    "keras.ops.is_tensor": test_of(is_tensor),
+    "keras.backend.is_tensor": test_of(is_tensor),
+    "tf.nest.is_nested": test_of(is_nested),
+    "keras.tree.is_nested": test_of(is_nested),
     "builtins.type": no_effect,
     "builtins.hasattr": no_effect,
     "builtins.callable": no_effect,

@@ -391,12 +391,10 @@ def reflect(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
             return it.container("dict", Items(tuple(held.values()), tuple(held)), node)
     for value in arguments.every():
         it.escape(value)
-    frame = it.frame
-    for name in sorted(frame.names.local):
-        value_ = it.store.get((frame.id, name))
-        if value_ is not None:
-            it.escape(value_)
-    return it.unknown(node, "names or attributes looked up at run time", arguments.every())
+    it.escape_names()
+    made = it.unknown(node, "names or attributes looked up at run time", arguments.every())
+    it.namespaces.add(made.serial)
+    return made
 
 
 def sorted_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
