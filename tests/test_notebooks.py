@@ -231,6 +231,19 @@ def test_a_cell_for_something_else_is_left_out(magic: str, run: Run) -> None:
     assert judge(run, SETUP, f"{magic}\n{CUT}", "%%bash\nfor x in *; do echo $x; done", CUT) == [(4, 2, "GL202")]
 
 
+@pytest.mark.parametrize("above", ["#@title Style\n", "# a note\n\n#@markdown text\n", "\n  # indented\n"])
+@pytest.mark.parametrize("magic", ["%%html", "%%writefile train.py", "%%bash"])
+def test_a_cell_for_something_else_may_begin_with_comments(above: str, magic: str, run: Run) -> None:
+    other = f"{above}{magic}\n<style> a {{ color: red }} </style>\nfor x in *; do echo it's $x; done"
+
+    assert judge(run, SETUP, other, CUT) == [(3, 2, "GL202")]
+
+
+def test_comments_above_a_magic_over_python_leave_the_cell_to_be_judged(run: Run) -> None:
+    assert judge(run, SETUP, f"#@title Train\n%%time\n{CUT}") == [(2, 4, "GL202")]
+    assert judge(run, SETUP, f"#@title Train\n!pip install \\\n  keras\n{CUT}") == [(2, 5, "GL202")]
+
+
 def test_an_operator_at_the_start_of_a_line_is_no_magic(run: Run) -> None:
     over_lines = CUT.replace("tf.round(w) * 3.0", "(\n        tf.round(w)\n%5.0\n        * 3.0\n    )")
 

@@ -134,7 +134,10 @@ def python_of(source: str) -> str:
         SyntaxError: what is left is no Python.
     """
     lines = source.split("\n")
-    first = next((index for index, line in enumerate(lines) if line.strip()), None)
+    # Colab puts the form of a cell above its magic: `#@title`.
+    first = next(
+        (index for index, line in enumerate(lines) if line.strip() and not line.lstrip().startswith("#")), None
+    )
     if first is None:
         return source
     if lines[first].startswith("%%"):

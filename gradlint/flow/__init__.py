@@ -79,6 +79,7 @@ def analyse(source: Source, settings: Settings, project: Project) -> FlowResult:
     it.keras_3 = settings.keras == 3
     it.learn_from(text)
     run_module(it)
+    it.is_over = True
     gradients = Gradients(it, Places(it.sources_run))
     gradients.conclude()
     return FlowResult(gradients.events, gradients.decisions, it.sources_run)

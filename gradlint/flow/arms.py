@@ -24,4 +24,4 @@ def in_arms(it: Interpreter, arms: list[Callable[[], Value]]) -> Value:
         deltas.append(it.store.end())
     it.doubt = doubtful
     it.merge(deltas)
-    return it.join(values)
+    return it.join_ways(values, deltas)

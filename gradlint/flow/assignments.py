@@ -29,7 +29,7 @@ from gradlint.flow.slices import note_copy
 from gradlint.flow.unused_changes import note_change
 from gradlint.flow.unused_gradients import note_unused
 from gradlint.flow.unused_layers import note_output_bound
-from gradlint.flow.values import ANY_TAPE, How, Kind, Value
+from gradlint.flow.values import How, Kind, Value
 
 
 def it_none(it: Interpreter, node: ast.AST) -> Value:
@@ -75,16 +75,26 @@ def _assign_sequence(it: Interpreter, elements: list[ast.expr], value: Value, no
 
 def run_assign(it: Interpreter, node: ast.Assign) -> None:
     value = it.evaluate(node.value)
-    if not all(isinstance(target, ast.Tuple | ast.List) for target in node.targets):
-        value = kept_for_later(it, value)  # unpacking consumes it at once
     for target in node.targets:
         if isinstance(target, ast.Name) and value.callee is not None and len(node.targets) == 1:
             note_output_bound(it, target.id, value, node)
-        note_change(it, target, value, node)
-        note_unused(it, target, value, node)
-        note_accumulation(it, target, value, node)
-        _note_rebinding(it, target, value, node)
+        if not it.is_waiting(value):  # nothing is computed before it is consumed
+            note_change(it, target, value, node)
+            note_unused(it, target, value, node)
+            for place, part in _one_by_one(it, target, value):
+                note_accumulation(it, place, part, node)
+                _note_rebinding(it, place, part, node)
         assign(it, target, value)
+
+
+def _one_by_one(it: Interpreter, target: ast.expr, value: Value) -> list[tuple[ast.expr, Value]]:
+    """What is bound to what: `a, b = x, y` binds two."""
+    if isinstance(target, ast.Tuple | ast.List):
+        parts = known_elements(it, value)
+        if parts is not None and len(parts) == len(target.elts):
+            pairs = zip(target.elts, parts, strict=True)
+            return [each for element, part in pairs for each in _one_by_one(it, element, part)]
+    return [(target, value)]
 
 
 def _note_rebinding(it: Interpreter, target: ast.expr, value: Value, statement: ast.stmt) -> None:
@@ -105,24 +115,8 @@ def _frame_of(it: Interpreter, name: str) -> Frame:
     return it.frame.top if name in it.frame.names.global_ else it.frame
 
 
-def kept_for_later(it: Interpreter, value: Value) -> Value:
-    """A generator that is kept runs when it is consumed, under whatever tape is open then: nothing can be said."""
-    if value.kind is not Kind.CONTAINER or value.ref.type != "generator":
-        return value
-    seen: set[int] = set()
-    stack = list(it.items(value).elements)
-    while stack and len(seen) < 500:
-        each = stack.pop()
-        if each.serial not in seen:
-            seen.add(each.serial)
-            it.escape(each)
-            stack.extend(each.inputs)
-    made = it.unknown(value.node, "a generator that is consumed later", ())
-    made.possible = ANY_TAPE
-    return made
-
-
 def run_annotated(it: Interpreter, node: ast.AnnAssign) -> None:
+    """`name: T = value` in the body of a class; elsewhere `spellings.py` has made a plain assignment of it."""
     if node.value is not None:
         assign(it, node.target, it.evaluate(node.value))
 

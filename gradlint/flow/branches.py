@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
+from gradlint.flow.assumptions import in_arm, narrow
 from gradlint.flow.interpreter import RECORDING, Interpreter, expecting_errors
 from gradlint.flow.names import bind_name
 from gradlint.flow.store import Delta, Key
@@ -52,10 +54,10 @@ def run_if(it: Interpreter, node: ast.If) -> None:
     def then() -> None:
         for key, value in narrowed:
             it.store.set(key, value)
-        it.run_body(node.body)
+        in_arm(it, node.test, True, partial(it.run_body, node.body))
 
     def otherwise() -> None:
-        it.run_body(node.orelse)
+        in_arm(it, node.test, False, partial(it.run_body, node.orelse))
 
     versioned = asks_version(node.test)
     it.expected += versioned
@@ -63,6 +65,8 @@ def run_if(it: Interpreter, node: ast.If) -> None:
     run_arms(it, [_timed(it, then, timing is Timing.LATE), _timed(it, otherwise, timing is Timing.EARLY)])
     it.timed_keys = outer
     it.expected -= versioned
+    if it.alive:
+        narrow(it)  # one arm may have left
 
 
 def _timed(it: Interpreter, arm: Callable[[], None], timed: bool) -> Callable[[], None]:

@@ -152,10 +152,16 @@ def map_structure(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value
             return it.container(
                 structures[0].ref.type, Items(made, contents[0].keys, all(each.exact for each in contents)), node
             )
-    if any(each.kind is Kind.VARIABLES for each in structures):
+    listed = next((each for each in structures if each.kind in (Kind.VARIABLES, Kind.CONTAINER)), None)
+    if listed is not None:
+        type_ = listed.ref.type if listed.kind is Kind.CONTAINER else "list"
         rows_ = tuple(element_of(it, each, node) for each in structures)
-        return it.list_of([it.call(function, Arguments(rows_), node)], node, exact=False)
-    return it.call(function, Arguments(structures), node)
+        return it.container(type_, Items((it.call(function, Arguments(rows_), node),), None, exact=False), node)
+    one = it.call(function, Arguments(structures), node)
+    if any(each.kind is Kind.UNKNOWN for each in structures):
+        # Of what cannot be seen: one tensor, or a list of them.
+        return it.operation(node, (one,), label="tf.nest.map_structure", kind=Kind.UNKNOWN)
+    return one
 
 
 def flatten_structure(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:

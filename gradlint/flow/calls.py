@@ -15,6 +15,7 @@ from gradlint.flow.enumerations import call_member, is_enumeration, is_member, m
 from gradlint.flow.functions import call_function
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.layers import call_instance, call_layer
+from gradlint.flow.lazy import lazy_value
 from gradlint.flow.library import call_symbol
 from gradlint.flow.methods import call_library_method, call_object
 from gradlint.flow.objects import (
@@ -92,6 +93,8 @@ def _call_alternatives(it: Interpreter, function: Value, arguments: Arguments, n
 
 def _opaque(it: Interpreter, function: Value, arguments: Arguments, node: ast.AST) -> Value:
     name = name_called(node)
+    if function.how is How.PART:
+        it.called_on[function.inputs[0].serial] = it.clock  # it may be another one behind that
     if name in ("run", "experimental_run_v2") and arguments.positional:
         first = arguments.positional[0]
         if first.kind is Kind.FUNCTION:  # strategy.run(step, args=(...)) on an unknown strategy
@@ -139,7 +142,12 @@ def _call_function_value(it: Interpreter, function: Value, arguments: Arguments,
     match target:
         case Function():
             told = told_by_settings(it, names_of(it, target), arguments, node)
-            return told if told is not None else call_function(it, target, arguments, node, None)
+            if told is not None:
+                return told
+            run = partial(call_function, it, target, arguments, node, None)
+            if it.names_of(target.node).yields:
+                return lazy_value(it, node, (function, *arguments.every()), run)
+            return run()
         case BoundMethod():
             inner = target.function
             with_self = Arguments(

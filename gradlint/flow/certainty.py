@@ -9,6 +9,7 @@ from gradlint.flow.objects import Layer
 from gradlint.flow.values import How, Kind, Value, alternatives
 from gradlint.knowledge.effects import AS_MANY_AS_ASKED, effect_of
 from gradlint.ops import table as ops
+from gradlint.ops.op import Role
 
 #: Of these a call returns one tensor, whatever it is given.
 _ONE_OUTPUT = frozenset(
@@ -49,7 +50,9 @@ def is_surely_tensor(value: Value, depth: int = 0) -> bool:
 
 def _is_operator(value: Value) -> bool:
     """Whether this is written as an operator, or was returned by a graph: it is a tensor if what it takes is one."""
-    return value.op is ops.TRACED or isinstance(value.node, ast.BinOp | ast.UnaryOp | ast.AugAssign | ast.Compare)
+    if value.op in (ops.TRACED, ops.NEGATIVE, ops.NOT) or value.op.role is Role.COMPARISON:
+        return True
+    return isinstance(value.node, ast.BinOp | ast.AugAssign)
 
 
 def _computes(label: str) -> bool:

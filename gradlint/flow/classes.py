@@ -7,6 +7,7 @@ import re
 
 from gradlint.flow.arguments import Arguments, symbol_of
 from gradlint.flow.container_methods import container_method
+from gradlint.flow.decorators import can_be_run
 from gradlint.flow.functions import open_arguments
 from gradlint.flow.instances import bind_method, class_attribute
 from gradlint.flow.interpreter import Interpreter
@@ -14,7 +15,6 @@ from gradlint.flow.keras_methods import inherited_init
 from gradlint.flow.made_anew import note_own_layer_made
 from gradlint.flow.members import is_keras_family
 from gradlint.flow.objects import (
-    BoundMethod,
     Class,
     Function,
     Instance,
@@ -63,10 +63,13 @@ def define_class(it: Interpreter, node: ast.ClassDef) -> Value:
         it.run_body(node.body)
     finally:
         it.frame = outer
+    for each in it.functions[first:]:
+        if each.frame is frame and each.owner is None:
+            each.owner = made
     _tell_bases(it, value, keywords, node)
     for decorator in node.decorator_list:
         decorated = it.evaluate(decorator)
-        if isinstance(decorated.ref, Function | BoundMethod):
+        if can_be_run(it, decorated):
             returned = it.call(decorated, Arguments((value,)), decorator)
             value = returned if returned.kind is Kind.CLASS else value
         with_options = it.evaluate(decorator.func) if isinstance(decorator, ast.Call) else decorated
@@ -75,9 +78,6 @@ def define_class(it: Interpreter, node: ast.ClassDef) -> Value:
     if any(family.endswith("NamedTuple") or family == "pydantic.BaseModel" for family in made.families):
         made.is_dataclass = True
     made.is_dataclass = made.is_dataclass or any(base.is_dataclass for base in bases)
-    for each in it.functions[first:]:
-        if each.frame is frame and each.owner is None:
-            each.owner = made
     return value
 
 

@@ -24,6 +24,8 @@ from gradlint.verdicts import Cause
 
 
 def container_method(it: Interpreter, receiver: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    if receiver.ref.pending is not None:
+        return _generator_method(it, receiver, name, node)
     items = it.items(receiver)
     first = arguments.positional[0] if arguments.positional else None
     if name == "popitem":
@@ -81,6 +83,13 @@ def container_method(it: Interpreter, receiver: Value, name: str, arguments: Arg
             forget_positions(it, receiver)
             return it.plain(node)
     return it.plain(node, (receiver,), Cause.LEFT_TENSORFLOW)
+
+
+def _generator_method(it: Interpreter, receiver: Value, name: str, node: ast.AST) -> Value:
+    """`generator.send(x)`, `generator.__next__()`: one more of what it yields."""
+    if name in ("send", "__next__", "asend", "__anext__"):
+        return element_of(it, receiver, node)
+    return receiver if name in ("__iter__", "__aiter__") else it.plain(node)
 
 
 def _update(it: Interpreter, receiver: Value, items: Items, arguments: Arguments, node: ast.AST) -> None:

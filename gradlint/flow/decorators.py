@@ -8,10 +8,14 @@ from dataclasses import replace
 
 from gradlint.flow.arguments import Arguments, symbol_of
 from gradlint.flow.dispatch import register
+from gradlint.flow.enumerations import is_enumeration
+from gradlint.flow.instances import class_attribute
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.objects import (
     BoundMethod,
+    Class,
     Function,
+    Instance,
     LibraryMethod,
     Partial,
     Transformed,
@@ -70,8 +74,9 @@ def decorate(it: Interpreter, decorator: Value, function: Value, node: ast.AST) 
     if isinstance(decorator.ref, Partial) and symbol_of(decorator.ref.function) in ("click.option", "click.argument"):
         note_option(it, Arguments(decorator.ref.arguments, dict(decorator.ref.keywords)), function, node)
         return function
-    if decorator.kind is Kind.FUNCTION and isinstance(decorator.ref, Function | BoundMethod):
-        return without_wrapper(it, it.call(decorator, Arguments((function,)), node), function)
+    if can_be_run(it, decorator):
+        returned = it.call(decorator, Arguments((function,)), node)
+        return function if decorator.kind is Kind.METHOD else without_wrapper(it, returned, function)
     if isinstance(decorator.ref, LibraryMethod) and decorator.ref.name in ("setter", "deleter", "getter"):
         owner = decorator.ref.receiver
         if decorator.ref.name == "setter" and isinstance(owner.ref, Transformed) and function.kind is Kind.FUNCTION:
@@ -83,6 +88,24 @@ def decorate(it: Interpreter, decorator: Value, function: Value, node: ast.AST) 
             function.ref.open_call = True
             it.escape(function)
     return function
+
+
+def can_be_run(it: Interpreter, decorator: Value) -> bool:
+    """Whether what a decorator does can be followed: code of the file, or a method of a list or dict of the file."""
+    match decorator.ref:
+        case Function() | BoundMethod():
+            return decorator.kind is Kind.FUNCTION
+        case Partial(function=function):
+            return can_be_run(it, function)
+        case LibraryMethod(receiver=receiver):
+            return receiver.kind is Kind.CONTAINER
+        case Instance(cls=cls):
+            return decorator.kind is Kind.INSTANCE and class_attribute(it, cls, "__call__") is not None
+        case Class() as cls:
+            # A class with `__get__` is a property of its own making.
+            own = not (cls.open_base or cls.families or it.frame.is_class or is_enumeration(cls))
+            return own and decorator.kind is Kind.CLASS and class_attribute(it, cls, "__get__") is None
+    return False
 
 
 def _registering(decorator: Value) -> tuple[Transformed | None, Value | None]:

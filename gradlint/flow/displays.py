@@ -7,6 +7,7 @@ import ast
 from gradlint.flow.assignments import assign
 from gradlint.flow.enumerations import Member
 from gradlint.flow.interpreter import Interpreter, in_turn
+from gradlint.flow.lazy import lazy_value
 from gradlint.flow.none_filters import note_none_filter
 from gradlint.flow.objects import (
     Items,
@@ -73,7 +74,10 @@ def _is_key(value: Value) -> bool:
 
 
 def _comprehend(
-    it: Interpreter, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, elements: list[ast.expr]
+    it: Interpreter,
+    node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp,
+    elements: list[ast.expr],
+    first: Value,
 ) -> tuple[list[list[Value]], bool, bool]:
     """The evaluated element expressions, once per known element, and whether that is exact, or at least in order."""
     generators = node.generators
@@ -90,10 +94,7 @@ def _comprehend(
         name=it.frame.name,
         graph=it.frame.graph,
     )
-    first = it.evaluate(generators[0].iter)
-    if not isinstance(node, ast.GeneratorExp) or it.goes_through:
-        consume(it, first, generators[0].iter)
-    it.goes_through = False
+    consume(it, first, generators[0].iter)
     outer = it.frame
     it.frame = frame
     try:
@@ -158,13 +159,35 @@ def _flat_runs(
 
 
 def list_comprehension(it: Interpreter, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
-    rows, exact, ordered = _comprehend(it, node, [node.elt])
-    type_ = {ast.SetComp: "set", ast.GeneratorExp: "generator"}.get(type(node), "list")
-    return it.container(type_, Items(tuple(row[0] for row in rows), None, exact, ordered), node)
+    """A comprehension; of a generator expression only the first iterable is evaluated before it is consumed."""
+    first = it.evaluate(node.generators[0].iter)
+
+    def run() -> Value:
+        rows, exact, ordered = _comprehend(it, node, [node.elt], first)
+        type_ = "set" if isinstance(node, ast.SetComp) else "list"
+        return it.container(type_, Items(tuple(row[0] for row in rows), None, exact, ordered), node)
+
+    if not isinstance(node, ast.GeneratorExp):
+        return run()
+    return lazy_value(it, node, (first, *_names_read(it, node)), run)
+
+
+def _names_read(it: Interpreter, node: ast.GeneratorExp) -> list[Value]:
+    """What a generator expression closes over."""
+    names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
+    found: list[Value] = []
+    for name in sorted(names):
+        frame: Frame | None = it.frame
+        while frame is not None and (value := it.store.get((frame.id, name))) is None:
+            frame = frame.parent
+        if frame is not None and value is not None:
+            found.append(value)
+    return found
 
 
 def dict_comprehension(it: Interpreter, node: ast.DictComp) -> Value:
-    rows, exact, _ = _comprehend(it, node, [node.key, node.value])
+    first = it.evaluate(node.generators[0].iter)
+    rows, exact, _ = _comprehend(it, node, [node.key, node.value], first)
     keys = tuple(
         row[0].ref for row in rows if row[0].kind is Kind.LITERAL and isinstance(row[0].ref, str | int | Member)
     )

@@ -15,6 +15,7 @@ from gradlint.flow.dropped_outputs import judge_graphs
 from gradlint.flow.functions import call_function, open_arguments
 from gradlint.flow.instances import class_attribute
 from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.lazy import draw_uncalled
 from gradlint.flow.left_out import judge_parts, judge_teachers
 from gradlint.flow.loss_functions import judge_open_losses
 from gradlint.flow.members import is_keras_family
@@ -37,6 +38,9 @@ def run_module(it: Interpreter) -> None:
             continue  # cannot be reached: sys.exit at top level, or a raise; in a notebook, in the same cell
         it.alive = True
         _entry(it, statement, partial(it.run_body, [statement]))
+    it.alive = True
+    for value in it.lazy_values:
+        _entry(it, it.tree, draw_uncalled(it, value))
     it.alive = True
     it.entered_closed = frozenset(it.entered)
     it.open_code = True

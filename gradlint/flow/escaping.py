@@ -55,6 +55,14 @@ class Escaping(Recording):
                 owner.escaped_at = when
             stack.extend(self.reachable(owner))
 
+    def escape_names(self) -> None:
+        """Code looks names up at run time: those of the running scope and of its module may come out."""
+        for frame in dict.fromkeys((self.frame, self.module)):
+            for name in sorted(frame.names.local):
+                value = self.store.get((frame.id, name))
+                if value is not None:
+                    self.escape(value)
+
     def cells_of(self, owner_id: int) -> list[Key]:
         """The keys of the attributes that were ever written on an object."""
         return [(owner_id, name) for name in self.attribute_names.get(owner_id, ())]
@@ -64,7 +72,8 @@ class Escaping(Recording):
         match owner:
             case Container():
                 cell = self.store.get((owner.id, "items"))
-                return list(cell.ref.elements) if cell is not None else []
+                held = owner.pending.held if owner.pending is not None else ()
+                return [*held, *(cell.ref.elements if cell is not None else ())]
             case Instance():
                 cells = (self.store.get(key) for key in self.cells_of(owner.id))
                 return [value for value in cells if value is not None]

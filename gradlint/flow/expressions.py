@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from gradlint.flow.arguments import Arguments
 from gradlint.flow.arms import in_arms
+from gradlint.flow.assumptions import in_arm
 from gradlint.flow.constants import mask_states
 from gradlint.flow.definitions import plain_function
 from gradlint.flow.displays import dict_comprehension, dict_display, display, list_comprehension
@@ -54,12 +56,19 @@ def _conditional(it: Interpreter, node: ast.IfExp) -> Value:
     if known is not None:
         return evaluate(it, node.body if known else node.orelse)
     with expecting_errors(it, tells=asks_version(node.test)):
-        made = in_arms(it, [lambda: evaluate(it, node.body), lambda: evaluate(it, node.orelse)])
+        made = in_arms(it, [partial(_arm, it, node, outcome) for outcome in (True, False)])
     timing = timing_of(it, node.test)
     late = made.inputs[-1 if timing is Timing.EARLY else 0] if timing is not None and made.how is How.JOIN else None
     if late is not None and (not mask_states(it, made) or mask_states(it, late) & {Fill.MASK, Fill.ZEROS}):
         it.timed_values.add(made.serial)
     return made
+
+
+def _arm(it: Interpreter, node: ast.IfExp, outcome: bool) -> Value:
+    """What one arm of a conditional expression makes."""
+    made: list[Value] = []
+    in_arm(it, node.test, outcome, lambda: made.append(evaluate(it, node.body if outcome else node.orelse)))
+    return made[0]
 
 
 def arguments_of(it: Interpreter, node: ast.Call) -> Arguments:
@@ -79,7 +88,6 @@ def arguments_of(it: Interpreter, node: ast.Call) -> Arguments:
             else:
                 more = value if more is None else it.join([more, value])
         else:
-            it.goes_through = isinstance(argument, ast.GeneratorExp)
             value = evaluate(it, argument)
             if more is None:
                 positional.append(value)

@@ -128,7 +128,7 @@ def _joined_returns(it: Interpreter, exits: Exits, frame: Frame, outer: Frame, n
     for value in returned:
         for kept in _kept_by(it, value, frame):
             it.stored.setdefault(kept.serial, frame)
-    value = returned[0] if len(returned) == 1 else it.join(returned)
+    value = returned[0] if len(returned) == 1 else it.join_ways(returned, [delta for _, delta in exits.returns])
     return out_of_graph(it, value, node) if frame.graph and not outer.graph else value
 
 

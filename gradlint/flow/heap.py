@@ -11,6 +11,7 @@ from gradlint.flow.objects import (
     HeapObject,
     Instance,
     Items,
+    Pending,
 )
 from gradlint.flow.values import How, Kind, Value, alternatives
 
@@ -20,8 +21,11 @@ MOST_LEAVES = 64
 class Heap(Joining):
     """Contents of containers and attributes of objects."""
 
-    def leaves(self, value: Value) -> tuple[Value, ...]:
-        """The tensors, variables and unknowns inside a value, containers taken apart."""
+    def leaves(self, value: Value, *, draws: bool = True) -> tuple[Value, ...]:
+        """The tensors, variables and unknowns inside a value, containers taken apart.
+
+        That consumes what is lazy, unless it only looks (`draws` False).
+        """
         if value.kind not in (Kind.CONTAINER, Kind.LITERAL, Kind.UNKNOWN) or value.is_opaque:
             return (value,)
         found: list[Value] = []
@@ -30,16 +34,26 @@ class Heap(Joining):
         while stack and len(found) < MOST_LEAVES:
             each = stack.pop()
             if each.kind is Kind.CONTAINER:
-                if each.ref.id not in seen:
+                if not draws and self.is_waiting(each):
+                    found.append(each)
+                elif each.ref.id not in seen:
                     seen.add(each.ref.id)
                     stack.extend(reversed(self.items(each).elements))
             elif each.how is How.JOIN and each.kind is Kind.UNKNOWN:
                 if each.serial not in seen:
                     seen.add(each.serial)
-                    found.append(each)
+                    found.append(self._one_leaf(each, draws=draws))
             elif each.kind is not Kind.LITERAL:
                 found.append(each)
         return tuple(found)
+
+    def _one_leaf(self, value: Value, *, draws: bool) -> Value:
+        """One of several values; of those that are containers one of what they hold."""
+        ways = alternatives(value, 8)
+        if ways is None or value.label == "loop" or all(way.kind is not Kind.CONTAINER for way in ways):
+            return value
+        inner = [leaf for way in ways for leaf in self.leaves(way, draws=draws) if leaf is not value]
+        return self.join(inner) if inner else value
 
     def container(self, type_: str, items: Items, node: ast.AST | None = None) -> Value:
         """A new list, tuple, dict or set."""
@@ -48,9 +62,43 @@ class Heap(Joining):
         self.set_items(value, items)
         return value
 
-    def items(self, value: Value) -> Items:
-        """What a container holds now."""
+    def is_waiting(self, value: Value) -> bool:
+        """Whether this is a generator, a `map` and the like of which nothing has run yet."""
+        if value.kind is not Kind.CONTAINER or not isinstance(value.ref, Container) or value.ref.pending is None:
+            return False
+        return self.store.get((value.ref.id, "items")) is None
+
+    def _drawn(self, value: Value, pending: Pending) -> Items:
+        """What a lazy value yields: its code runs when it is first consumed, under the tapes that are open there.
+
+        Consumed again under others it is an unknown: no telling how far it had got.
+        """
         made: Container = value.ref
+        key, at = (made.id, "items"), (made.id, "<drawn>")
+        if self.is_waiting(value):
+            if self.is_over or not self.alive or made.id in self.drawing:
+                return Items(exact=False)
+            self.drawing.add(made.id)
+            try:
+                items = pending.run()
+            finally:
+                self.drawing.discard(made.id)
+            self.store.set(at, Value(Kind.LITERAL, How.FRESH, 0, ref=self.recording()))
+            self.set_items(value, items)
+        before, cell = self.store.get(at), self.store.get(key)
+        known = self.is_over or (before is not None and before.how is How.FRESH and before.ref == self.recording())
+        if known and cell is not None and isinstance(cell.ref, Items):
+            return cell.ref
+        for each in pending.held:
+            self.escape(each)
+        because = "a generator that is consumed in parts"
+        return Items((self.state_unknown(f"<elements of {made.id}>", because, value.node),), None, exact=False)
+
+    def items(self, value: Value) -> Items:
+        """What a container holds now. Of a lazy value that is what consuming it here yields."""
+        made: Container = value.ref
+        if made.pending is not None:
+            return self._drawn(value, made.pending)
         cell = self.store.get((made.id, "items"))
         items = cell.ref if cell is not None else Items(exact=False)
         assert isinstance(items, Items)
@@ -102,7 +150,7 @@ class Heap(Joining):
         if owner.escaped_at is not None:
             self.escape(value)
         if isinstance(owner, Instance):
-            for kept in self.leaves(value):
+            for kept in self.leaves(value, draws=False):
                 self.note_stored(kept)
             self.held.add(value.serial)
             function = self.frame.function

@@ -71,7 +71,12 @@ def _cached_property(it: Interpreter, function: Transformed, receiver: Value, no
 
 def is_empty(it: Interpreter, value: Value) -> bool:
     """Whether a value is a container that can be filled and that nothing in sight has filled."""
-    return value.kind is Kind.CONTAINER and value.ref.type != "tuple" and not it.items(value).elements
+    return (
+        value.kind is Kind.CONTAINER
+        and value.ref.type != "tuple"
+        and not it.is_waiting(value)
+        and not it.items(value).elements
+    )
 
 
 def is_overridden(it: Interpreter, cls: Class, name: str) -> bool:

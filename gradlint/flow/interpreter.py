@@ -7,10 +7,12 @@ interpreter; they change the world only through the methods here. Nothing here k
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import reduce
 from typing import Any
 
+from gradlint.flow.facts import FACTS, Known, Subject, known_of
 from gradlint.flow.heap import Heap
 from gradlint.flow.objects import (
     HeapObject,
@@ -139,6 +141,8 @@ class Interpreter(Heap):
         held = tuple(inputs)
         for value in held:
             self.escape(value)
+            if self.is_waiting(value):
+                self.items(value)  # most of what is given a generator goes through it at once
         self.havoc = self.tick()
         self.havocs.append(self.havoc)
         if self.recording()[1]:
@@ -179,6 +183,7 @@ class Interpreter(Heap):
         if len(arms) == 1:
             self.store.apply(arms[0])
             return
+        facts = [_facts_of(arm) for arm in arms]
         keys: dict[Key, None] = {}
         for arm in arms:
             for key in arm:
@@ -189,6 +194,11 @@ class Interpreter(Heap):
             bound = [value for value in found if value is not None]
             if not bound:
                 self.store.set(key, None)
+            elif key[0] == FACTS:
+                known = reduce(Known.either, map(known_of, found))
+                self.store.set(key, None)
+                if not known.is_anything:
+                    self.set_fact(key[1], known)
             elif key == RECORDING:
                 sure, possible = -1, 0
                 for value in bound:
@@ -204,9 +214,25 @@ class Interpreter(Heap):
                     self.store.set(key, None)
                 else:
                     joined = self.join(bound)
+                    self._remember_ways(joined, facts, found)
                     if key in self.timed_keys and joined.how is How.JOIN:
                         self.timed_values.add(joined.serial)
                     self.store.set(key, joined)
+
+    def set_fact(self, subject: Subject, known: Known) -> None:
+        """Write down what is known of something that was tested."""
+        self.store.set((FACTS, subject), Value(Kind.LITERAL, How.FRESH, 0, ref=known))
+
+    def join_ways(self, values: list[Value], arms: list[Delta]) -> Value:
+        """One value for several ways, of which the cells that each has changed are known."""
+        joined = self.join(values)
+        self._remember_ways(joined, [_facts_of(arm) for arm in arms], values)
+        return joined
+
+    def _remember_ways(self, joined: Value, facts: list[dict[Subject, Known]], found: Sequence[Value | None]) -> None:
+        if joined.how is How.JOIN and any(facts):
+            ways = ((facts[i], value) for i, value in enumerate(found) if value is not None)
+            self.ways.setdefault(joined.serial, tuple(ways))
 
     def abandon(self) -> None:
         """Out of fuel: drop what the entry was doing, keep what it had asked."""
@@ -236,11 +262,17 @@ class Interpreter(Heap):
         return total + (len(self.calls[-1].returns) if self.calls else 0)
 
 
+def _facts_of(arm: Delta) -> dict[Subject, Known]:
+    """What an arm takes for granted."""
+    told = ((key[1], known_of(cell)) for key, cell in arm.items() if key[0] == FACTS)
+    return {subject: known for subject, known in told if not known.is_anything}
+
+
 #: What belongs to the code that is being run, as opposed to what was seen in the whole run.
 _OF_RUNNING_CODE = (
     "frame", "base", "loops", "calls", "open_withs", "stack", "turn", "turn_clock", "tracing", "timed", "timed_keys",
     "training_mode", "expected", "arms", "choosing", "doubt", "peeled", "loop_depth", "joined", "alive", "open_code",
-    "fuel", "abroad_since", "clock", "goes_through", "augmenting",
+    "fuel", "abroad_since", "clock", "augmenting",
 )  # fmt: skip
 
 
@@ -255,7 +287,7 @@ def in_module(it: Interpreter, frame: Frame, clock: int) -> Iterator[None]:
         it.turn = it.turn_clock = it.timed = 0
         it.tracing = it.training_mode = it.augmenting = None
         it.expected = it.arms = it.choosing = it.doubt = it.peeled = it.loop_depth = it.joined = 0
-        it.alive, it.open_code, it.goes_through, it.clock = True, False, False, clock
+        it.alive, it.open_code, it.clock = True, False, clock
         it.abroad_since = -1
         it.set_recording(0, 0)
         try:

@@ -14,6 +14,8 @@ class Joining(Escaping):
 
     def join(self, values: list[Value]) -> Value:
         """One value for several ways."""
+        if not values:
+            return self.unknown_global("<nothing>", "one of no values at all")
         if values[0].kind is Kind.IMPORTED and all(each is values[0] for each in values):
             return values[0]
         different: list[Value] = []

@@ -34,6 +34,7 @@ from gradlint.flow.options import define_flag, defines_flag, kept_arguments, par
 from gradlint.flow.precision import note_policy
 from gradlint.flow.python_calls import (
     absolute,
+    as_lazy,
     chain_call,
     chain_from_iterable,
     choice_call,
@@ -94,6 +95,7 @@ from gradlint.flow.tensor_calls import (
     variable_call,
 )
 from gradlint.flow.transformed import caching_decorator, function_wrapper, identity_decorator, transformer
+from gradlint.flow.type_tests import is_nested, is_tensor, isinstance_call, test_of
 from gradlint.flow.values import How, Kind, Value, is_literal
 from gradlint.knowledge.effects import effect_of
 from gradlint.knowledge.symbols import KNOWN_ROOTS, NUMBER_ROOTS, PLAIN_ROOTS
@@ -366,7 +368,7 @@ SYMBOLS: dict[str, Handler] = {
     "tqdm.trange": no_effect,
     "tqdm.auto.tqdm": same_value,
     "tqdm.notebook.tqdm": same_value,
-    "itertools.chain": chain_call,
+    "itertools.chain": as_lazy(chain_call),
     "contextlib.nullcontext": nullcontext,
     "contextlib.suppress": device_context,
     "types.SimpleNamespace": namespace,
@@ -387,7 +389,7 @@ SYMBOLS: dict[str, Handler] = {
     "np.random.shuffle": shuffle,
     "types.MethodType": method_type,
     "collections.namedtuple": named_tuple,
-    "itertools.chain.from_iterable": chain_from_iterable,
+    "itertools.chain.from_iterable": as_lazy(chain_from_iterable),
     "keras.tree.flatten": flatten_structure,
     "keras.tree.map_structure": map_structure,
     "dataclasses.fields": reflect,
@@ -400,12 +402,12 @@ SYMBOLS: dict[str, Handler] = {
     "collections.OrderedDict": make_dict,
     "collections.defaultdict": lambda it, arguments, node: it.container("dict", Items((), None, exact=False), node),
     "collections.deque": lambda it, arguments, node: it.container("deque", _items_given(it, arguments), node),
-    "builtins.zip": zip_call,
-    "builtins.enumerate": enumerate_call,
+    "builtins.zip": as_lazy(zip_call),
+    "builtins.enumerate": as_lazy(enumerate_call),
     "builtins.range": range_call,
     "builtins.reversed": reversed_call,
     "builtins.map": map_builtin,
-    "builtins.filter": filter_call,
+    "builtins.filter": as_lazy(filter_call),
     "builtins.sum": sum_call,
     "math.fsum": leave_tensorflow("math.fsum"),
     "math.prod": sum_call,
@@ -436,7 +438,12 @@ SYMBOLS: dict[str, Handler] = {
     "builtins.next": next_call,
     "builtins.print": no_effect,
     "builtins.len": length_call,
-    "builtins.isinstance": no_effect,
+    "builtins.isinstance": isinstance_call,
+    "tf.is_tensor": test_of(is_tensor),
+    "keras.ops.is_tensor": test_of(is_tensor),
+    "keras.backend.is_tensor": test_of(is_tensor),
+    "tf.nest.is_nested": test_of(is_nested),
+    "keras.tree.is_nested": test_of(is_nested),
     "builtins.type": no_effect,
     "builtins.hasattr": no_effect,
     "builtins.callable": no_effect,

@@ -7,6 +7,7 @@ findings cannot depend on the machine.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import TYPE_CHECKING
@@ -64,6 +65,14 @@ class VariableSet(HeapObject):
     captured: int = 0  # the clock when it was read: what is frozen later is in it all the same
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Pending:
+    """What a generator, a generator expression or a `map` will do when it is consumed, and what it holds until then."""
+
+    run: Callable[[], Items]
+    held: tuple[Value, ...] = ()
+
+
 @dataclass(eq=False, slots=True)
 class Container(HeapObject):
     """list, tuple, dict, set. Contents: store cell (id, "items"), an `Items` as the `ref` of its value."""
@@ -72,6 +81,7 @@ class Container(HeapObject):
     fields: tuple[str, ...] = ()  # of a named tuple
     lazy: bool = False  # a `zip`: gone through once, it is empty
     leading: int = 0  # of a tuple that is not exact: so many elements are the first ones
+    pending: Pending | None = None  # nothing of it runs before it is consumed
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -89,10 +89,10 @@ def binary(it: Interpreter, op: ast.operator, left: Value, right: Value, node: a
     if isinstance(op, ast.Add) and (_is_sequence(left) or _is_sequence(right)):
         if not any(kind in _TENSORS for kind in kinds):
             return _concatenate(it, left, right, node)
-    if isinstance(op, ast.Mult) and Kind.CONTAINER in kinds and not any(kind in _TENSORS for kind in kinds):
-        owner = left if left.kind is Kind.CONTAINER else right
-        if owner.ref.type in ("list", "tuple"):
-            repeated = _repeated(it, owner, right if owner is left else left)
+    if isinstance(op, ast.Mult) and Kind.CONTAINER in kinds:
+        owner, count = (left, right) if left.kind is Kind.CONTAINER else (right, left)
+        if owner.ref.type in ("list", "tuple") and (count.kind not in _TENSORS or _may_be_number(count)):
+            repeated = _repeated(it, owner, count)
             if repeated is not None:
                 return it.container(owner.ref.type, repeated, node)
             return it.container(owner.ref.type, Items(it.items(owner).elements, None, exact=False), node)
@@ -103,13 +103,15 @@ def binary(it: Interpreter, op: ast.operator, left: Value, right: Value, node: a
         describe_operator(left, right, made.op, made)
         return made
     if isinstance(op, ast.FloorDiv):
-        return it.operation(
+        made = it.operation(
             node,
             (),
             label="//",
             dead=((left, Cause.NON_DIFFERENTIABLE), (right, Cause.NON_DIFFERENTIABLE)),
             kind=Kind.SYMBOLIC if Kind.SYMBOLIC in kinds else Kind.TENSOR,
         )
+        made.operands = (left, right)
+        return made
     if (left.of is not None or right.of is not None or How.JOIN in (left.how, right.how)) and isinstance(
         op, ast.Mult | ast.Add | ast.Sub | ast.Div
     ):
@@ -141,6 +143,15 @@ def binary(it: Interpreter, op: ast.operator, left: Value, right: Value, node: a
     return made
 
 
+def _may_be_number(value: Value, depth: int = 0) -> bool:
+    """Whether an operator made this of values of which none is known to be a tensor: `args.steps // 10`."""
+    if value.kind is Kind.TENSOR and value.how is How.OPERATION:
+        made = isinstance(value.node, ast.BinOp | ast.AugAssign) and bool(value.operands)
+        return made and depth < _DEEPEST and all(_may_be_number(each, depth + 1) for each in value.operands)
+    return value.kind in (Kind.LITERAL, Kind.PLAIN) or (value.is_opaque and not value.is_computed)
+
+
+_DEEPEST = 8
 _MOST_REPEATED = 32
 
 

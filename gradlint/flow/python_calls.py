@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 
 from gradlint.flow.arguments import Arguments, Handler, name_called
 from gradlint.flow.attributes import has_attribute, set_attribute
 from gradlint.flow.interpreter import Interpreter, in_turn
+from gradlint.flow.lazy import as_lazy_as, lazy_value
 from gradlint.flow.members import rearranged_set, written_name
 from gradlint.flow.objects import (
     BoundMethod,
@@ -79,14 +81,17 @@ def from_keys(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     return it.container("dict", Items((value,) * len(keys), tuple(each.ref for each in keys)), node)
 
 
-def _lazy_type(arguments: Arguments) -> str:
-    """`zip` and `filter` of a generator are as lazy as that."""
-    lazy = any(value.kind is Kind.CONTAINER and value.ref.type == "generator" for value in arguments.every())
-    return "generator" if lazy else "list"
+def as_lazy(handler: Handler) -> Handler:
+    """`zip`, `filter`, `enumerate` ...: of a generator they are as lazy as that."""
+
+    def run(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
+        return as_lazy_as(it, arguments.every(), node, partial(handler, it, arguments, node))
+
+    return run
 
 
 def filter_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
-    made = to_list(_lazy_type(arguments))(it, Arguments(arguments.positional[1:]), node)
+    made = to_list("list")(it, Arguments(arguments.positional[1:]), node)
     if made.kind is Kind.CONTAINER:
         forget_positions(it, made)
     return made
@@ -115,7 +120,7 @@ def _zipped(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     if known and all(each is not None for each in known):
         listed = [each for each in known if each is not None]
         rows = [it.tuple_of(row, node) for row in zip(*listed, strict=False)]
-        return it.container(_lazy_type(arguments), Items(tuple(rows)), node)
+        return it.container("list", Items(tuple(rows)), node)
     runs = [runs_of(it, value) for value in arguments.positional]
     listed_runs = [each for each in runs if each is not None]
     aligned = in_step(it, listed_runs, node) if listed_runs and len(listed_runs) == len(runs) else None
@@ -123,9 +128,9 @@ def _zipped(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
         rows = [it.tuple_of([one_of_run(it, each, node) for each in row], node) for row in aligned]
         for row, made in zip(aligned, rows, strict=True):
             note_many(it, row[0], [made])
-        return it.container(_lazy_type(arguments), Items(tuple(rows), None, exact=False, ordered=True), node)
+        return it.container("list", Items(tuple(rows), None, exact=False, ordered=True), node)
     row_ = it.tuple_of([element_of(it, value, node) for value in arguments.positional], node)
-    return it.container(_lazy_type(arguments), Items((row_,), None, exact=False), node)
+    return it.container("list", Items((row_,), None, exact=False), node)
 
 
 def enumerate_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
@@ -209,6 +214,10 @@ def map_builtin(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     if len(arguments.positional) < 2:
         return it.unknown(node, "a map over nothing", arguments.every())
     function, *sequences = arguments.positional
+    return lazy_value(it, node, arguments.every(), partial(_mapped, it, function, sequences, node))
+
+
+def _mapped(it: Interpreter, function: Value, sequences: list[Value], node: ast.AST) -> Value:
     known = [known_elements(it, each) for each in sequences]
     if all(each is not None and len(each) <= 8 for each in known):
         rows = zip(*[each for each in known if each is not None], strict=False)
@@ -216,11 +225,11 @@ def map_builtin(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
         for row in rows:
             with in_turn(it):
                 made.append(it.call(function, Arguments(tuple(row)), node))
-        return it.container("generator", Items(tuple(made)), node)
+        return it.list_of(made, node)
     row_ = tuple(element_of(it, each, node) for each in sequences)
     with in_turn(it):
         one = it.call(function, Arguments(row_), node)
-    return it.container("generator", Items((one,), None, exact=False), node)
+    return it.list_of([one], node, exact=False)
 
 
 def sum_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
@@ -383,12 +392,10 @@ def reflect(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
             return it.container("dict", Items(tuple(held.values()), tuple(held)), node)
     for value in arguments.every():
         it.escape(value)
-    frame = it.frame
-    for name in sorted(frame.names.local):
-        value_ = it.store.get((frame.id, name))
-        if value_ is not None:
-            it.escape(value_)
-    return it.unknown(node, "names or attributes looked up at run time", arguments.every())
+    it.escape_names()
+    made = it.unknown(node, "names or attributes looked up at run time", arguments.every())
+    it.namespaces.add(made.serial)
+    return made
 
 
 def sorted_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:

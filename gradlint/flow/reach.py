@@ -92,6 +92,8 @@ def reach(
         if value.kind in (Kind.VARIABLE, Kind.VARIABLES, Kind.LAYER, Kind.INSTANCE):
             found.members |= _own_members(it, value)
         elif value.kind is Kind.CONTAINER:
+            if it.is_waiting(value):
+                found.loose.append(value)
             stack.extend(it.items(value).elements)
     return found
 
@@ -129,9 +131,20 @@ def covers(it: Interpreter, found: Reach, source: SourceAsked, bits: int) -> Val
     for value in found.loose:
         if _may_alias(it, value, source) or _may_hold_recording(it, value, bits):
             return value
-    if is_unknown_source(source) and found.members:
+    if found.members and (is_unknown_source(source) or _may_be_of_escaped(it, source, found.members)):
         return source.value  # it may be the very variable that the target was computed from
     return None
+
+
+def _may_be_of_escaped(it: Interpreter, source: SourceAsked, members: set[int]) -> bool:
+    """Whether the source belongs to what unseen code handed out, which may be an object that it had got hold of."""
+    for way in alternatives(source.value, 16) or ():
+        owner = way.ref.owner if way.kind is Kind.VARIABLES else None
+        if isinstance(owner, Value) and (owner.root or owner).how is How.OPAQUE_CALL:
+            found = (it.objects.get(member) for member in members)
+            if any(each.escaped_at is not None and each.escaped_at <= owner.serial for each in found if each):
+                return True
+    return False
 
 
 def _may_hold_recording(it: Interpreter, loose: Value, bits: int) -> bool:

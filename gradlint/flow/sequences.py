@@ -84,6 +84,7 @@ def get_item(it: Interpreter, base: Value, index: Value, node: ast.AST) -> Value
         case Kind.LIBRARY:
             return _dataset_element(it, base, node) if "data" in base.ref.symbol else it.part(base, node, item=True)
         case Kind.SYMBOL if base.ref == "sys.modules":
+            it.escape_names()
             return it.unknown(node, "a module looked up at run time")
         case Kind.CLASS if is_enumeration(base.ref):
             return members_for(it, base.ref, index, node, by_value=False)
@@ -118,7 +119,8 @@ def _container_item(it: Interpreter, base: Value, index: Value, node: ast.AST) -
                     note_number_read(it, (base.ref.id, ("item", key)), ast.unparse(node), found)
                 return found
         elif isinstance(key, slice):
-            if all(bound is None or isinstance(bound, int) for bound in (key.start, key.stop, key.step)):
+            bounds = (key.start, key.stop, key.step)
+            if key.step != 0 and all(bound is None or isinstance(bound, int) for bound in bounds):
                 return it.container(base.ref.type, Items(items.elements[key]), node)
         elif isinstance(key, int) and -len(items.elements) <= key < len(items.elements):
             return items.elements[key]
@@ -150,6 +152,8 @@ def _item_of_list(it: Interpreter, base: Value, index: Value, node: ast.AST) -> 
 
 
 def _unknown_item(it: Interpreter, base: Value, index: Value, node: ast.AST) -> Value:
+    if base.serial in it.namespaces:
+        it.escape_names()  # of what was bound since as well
     key = ("item", index.ref if index.kind is Kind.LITERAL and isinstance(index.ref, int | str) else "?")
     written = it.store.get((-base.serial - 1, key))
     if written is not None and key[1] != "?" and it.written_at.get((-base.serial - 1, key), 0) > it.havoc:
@@ -233,7 +237,10 @@ def _set_container_item(
             return
     if index.kind is Kind.LITERAL and isinstance(index.ref, slice):  # `values[1:] = others`
         written_all = (element_of(it, value, node),) if value.kind is not Kind.CONTAINER else it.items(value).elements
-        it.set_items(base, Items((it.join([*items.elements, *written_all]),), None, exact=False))
+        every = [*items.elements, *written_all]
+        if not every and items.exact:
+            return  # of nothing, nothing
+        it.set_items(base, Items((it.join(every),) if every else (), None, exact=False))
         return
     it.set_items(base, Items((*items.elements, value), None, exact=False))
 

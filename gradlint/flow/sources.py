@@ -19,6 +19,7 @@ from gradlint.files.modules import ModuleFinder
 from gradlint.files.notebooks import read_notebook
 from gradlint.flow.relevance import Relevance
 from gradlint.flow.spelled_loops import with_loops_alike
+from gradlint.flow.spellings import made_alike
 from gradlint.process_wide import without_warnings
 
 #: More rows than any file that is followed into has.
@@ -74,9 +75,9 @@ class Source:
 
 
 def parse(text: str) -> ast.Module:
-    """The tree of a text, its loops in one spelling; raises what `ast.parse` raises."""
+    """The tree of a text, its spellings made alike; raises what `ast.parse` raises."""
     with without_warnings:
-        return with_loops_alike(ast.parse(text))
+        return with_loops_alike(made_alike(ast.parse(text)))
 
 
 def read_plain_file(path: str, most: int) -> bytes | None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from gradlint.flow.facts import Known, Subject
 from gradlint.flow.objects import (
     Class,
     Function,
@@ -182,8 +183,14 @@ class State:
     arms: int = 0
     # lookups along another axis than the first, or with batches: their gradients are dense
     dense_lookups: set[int] = field(default_factory=set)
-    # the generator that is evaluated next is the argument of a call, which goes through it at once
-    goes_through: bool = False
+    # lazy values in the order they were made; ids of those that are being consumed; whether nothing runs any more
+    lazy_values: list[Value] = field(default_factory=list)
+    drawing: set[int] = field(default_factory=set)
+    is_over: bool = False
+    # by serial of a join: the facts of each arm that it comes from; by serial of an unknown: when it was last called
+    ways: dict[int, tuple[tuple[dict[Subject, Known], Value], ...]] = field(default_factory=dict)
+    called_on: dict[int, int] = field(default_factory=dict)
+    namespaces: set[int] = field(default_factory=set)  # serials of what `globals()` and its likes returned
     # calls of one of several alternatives
     choosing: int = 0
     # the subscript of an augmented assignment that is being run

@@ -9,6 +9,7 @@ from typing import Any
 
 from gradlint.flow.arguments import name_called
 from gradlint.flow.assignments import assign, it_none, run_annotated, run_assign, run_augmented, run_delete
+from gradlint.flow.assumptions import assume, narrow
 from gradlint.flow.branches import run_if, run_suppressed, run_try
 from gradlint.flow.classes import define_class
 from gradlint.flow.contexts import enter_context
@@ -110,12 +111,16 @@ def run_expression(it: Interpreter, node: ast.Expr) -> None:
     assert isinstance(called, ast.Call)
     note_dropped(it, function, result, called)
     note_output_dropped(it, result, node.value)
+    if it.is_waiting(result) and function.kind is Kind.FUNCTION:
+        return
     if function.kind is Kind.FUNCTION or (function.kind is Kind.SYMBOL and function.ref == "builtins.map"):
         note_dropped_change(it, result, node.value)
 
 
 def run_assert(it: Interpreter, node: ast.Assert) -> None:
     it.evaluate(node.test)
+    if assume(it, node.test, True):
+        narrow(it)
 
 
 def run_class(it: Interpreter, node: ast.ClassDef) -> None:

@@ -37,7 +37,7 @@ def note_kept(it: Interpreter, owner: Value, name: str, value: Value, node: ast.
         return
     if not it.keras_3:
         return
-    listed = list(it.items(value).elements) if value.kind is Kind.CONTAINER else [value]
+    listed = list(it.items(value).elements) if value.kind is Kind.CONTAINER and not it.is_waiting(value) else [value]
     held = [way for each in listed for way in alternatives(each, 8) or ()]
     plain = [each for each in held if _is_untracked_variable(it, each) and not _FIXED.search(name)]
     if plain:
@@ -139,7 +139,7 @@ def _note_hidden(it: Interpreter, owner: Value, written: str, kept: Value, holde
 
 def _note_kept_in_module(it: Interpreter, owner: Value, written: str, value: Value, node: ast.AST) -> None:
     """`self.name = value` on a tf.Module: it looks into modules, lists, tuples and dicts, not into other objects."""
-    for kept in it.items(value).elements if value.kind is Kind.CONTAINER else [value]:
+    for kept in it.items(value).elements if value.kind is Kind.CONTAINER and not it.is_waiting(value) else [value]:
         cls = kept.ref.cls if kept.kind is Kind.INSTANCE else None
         if not isinstance(cls, Class) or kept.ref.open_self or cls.families or cls.open_base:
             continue
@@ -199,7 +199,7 @@ def _hidden_within(it: Interpreter, kept: Value) -> list[int]:
         if each.serial in seen or not isinstance(owner, HeapObject):
             continue
         seen.add(each.serial)
-        if each.kind is Kind.CONTAINER:
+        if each.kind is Kind.CONTAINER and not it.is_waiting(each):
             stack.extend(it.items(each).elements)
         elif each.kind is Kind.LIBRARY or (isinstance(owner, Instance) and not is_keras_family(owner.cls)):
             stack.extend(_cells(it, owner))

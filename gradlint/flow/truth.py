@@ -5,22 +5,27 @@ from __future__ import annotations
 import ast
 import re
 
+from gradlint.flow.assumptions import decided
 from gradlint.flow.attributes import has_attribute
 from gradlint.flow.enumerations import same_member
-from gradlint.flow.indexed_slices import is_indexed
 from gradlint.flow.instances import class_attribute
 from gradlint.flow.interpreter import Interpreter
-from gradlint.flow.objects import Class, Container, Instance
+from gradlint.flow.objects import Class
 from gradlint.flow.operators import compare_numbers, is_inside
 from gradlint.flow.scopes import Frame
 from gradlint.flow.store import Key
 from gradlint.flow.values import How, Kind, Value, is_literal
-from gradlint.flow.weight_names import is_never_in_name, is_never_tf_variable
+from gradlint.flow.weight_names import is_never_in_name
 from gradlint.knowledge.effects import effect_of
 
 
 def truth_of(it: Interpreter, node: ast.expr) -> bool | None:
     """Whether a test is surely true or false; evaluates it. Flags at module level decide nothing."""
+    told = _told(it, node)
+    return decided(it, node) if told is None else told
+
+
+def _told(it: Interpreter, node: ast.expr) -> bool | None:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         inner = truth_of(it, node.operand)
         return None if inner is None else not inner
@@ -37,8 +42,6 @@ def truth_of(it: Interpreter, node: ast.expr) -> bool | None:
     known = _truth_of_value(it, value)
     if known is not None:
         return known
-    if isinstance(node, ast.Call) and is_isinstance(it, node):
-        return _isinstance(it, node)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "hasattr":
         return _hasattr(it, node)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "callable":
@@ -158,42 +161,6 @@ def _compared(it: Interpreter, node: ast.Compare) -> bool | None:
             return bool(left.ref == right.ref)
         if isinstance(op, ast.NotEq):
             return bool(left.ref != right.ref)
-    return None
-
-
-def is_isinstance(it: Interpreter, node: ast.Call) -> bool:
-    """Whether the call is of the builtin `isinstance`."""
-    return isinstance(node.func, ast.Name) and node.func.id == "isinstance" and len(node.args) == 2
-
-
-#: Classes that no tensor or variable is an object of.
-_NEVER_TENSORS = frozenset(
-    {"np.ndarray", "np.generic", "builtins.tuple", "builtins.list", "builtins.dict", "builtins.int", "builtins.float",
-     "builtins.str", "builtins.bool"}
-)  # fmt: skip
-
-
-def _isinstance(it: Interpreter, node: ast.Call) -> bool | None:
-    value, cls = it.evaluate(node.args[0]), it.evaluate(node.args[1])
-    names = [each.ref for each in it.leaves(cls) if each.kind is Kind.SYMBOL]
-    if names == ["builtins.type"] and value.kind in (Kind.CLASS, Kind.FUNCTION, Kind.INSTANCE, Kind.LAYER):
-        return value.kind is Kind.CLASS
-    if cls.kind is Kind.CLASS and isinstance(value.ref, Instance) and value.how is not How.JOIN:
-        is_one = cls.ref in value.ref.cls.lineage()
-        return True if is_one else None if value.ref.cls.open_base or value.ref.open_self else False
-    if names == ["tf.IndexedSlices"] and is_indexed(it, value):
-        return True
-    if names == ["tf.Variable"] and is_never_tf_variable(it, value, node):
-        return False
-    if names and all(name in _NEVER_TENSORS for name in names) and value.kind in (Kind.TENSOR, Kind.VARIABLE):
-        return False if value.how is not How.JOIN else None
-    sequences = [name for name in names if name in ("builtins.tuple", "builtins.list", "builtins.dict")]
-    if not names or len(sequences) != len(names) or value.how is How.JOIN:
-        return None
-    if value.kind in (Kind.TENSOR, Kind.VARIABLE, Kind.LAYER, Kind.INSTANCE, Kind.FUNCTION):
-        return False
-    if value.kind is Kind.CONTAINER and isinstance(value.ref, Container):
-        return f"builtins.{value.ref.type}" in sequences
     return None
 
 

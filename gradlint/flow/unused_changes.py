@@ -61,11 +61,11 @@ def note_dropped_change(it: Interpreter, result: Value, node: ast.expr) -> None:
 
 def _elements(it: Interpreter, value: Value) -> list[Value]:
     """The gradients in a list, or in the pair that `clip_by_global_norm` returns."""
-    if value.kind is not Kind.CONTAINER:
+    if value.kind is not Kind.CONTAINER or it.is_waiting(value):
         return [value]
     found: list[Value] = []
     for each in it.items(value).elements[:8]:
-        found.extend(it.items(each).elements[:8] if each.kind is Kind.CONTAINER else [each])
+        found.extend(it.items(each).elements[:8] if each.kind is Kind.CONTAINER and not it.is_waiting(each) else [each])
     return found
 
 

@@ -49,7 +49,7 @@ def _names(target: ast.expr) -> list[str]:
 
 def _gradient_calls(it: Interpreter, value: Value) -> set[ast.AST]:
     """The calls whose gradients a value is made of, and of nothing else that matters."""
-    leaves = it.leaves(value)
+    leaves = it.leaves(value, draws=False)
     behind = list(lineage(leaves, 60, lambda each: () if each.how is How.GRADIENT else each.inputs))
     if any(each.kind is Kind.UNKNOWN and each.how is How.OPAQUE_CALL for each in behind):
         return set()

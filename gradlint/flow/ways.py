@@ -131,7 +131,11 @@ def is_slice(value: Value) -> bool:
 
 
 def is_reduction(value: Value) -> bool:
-    return value.op.role in (Role.TOTAL, Role.EXTREME, Role.LOSS) or value.op is ops.ADD_N or "losses." in value.label
+    return (
+        value.op.role in (Role.TOTAL, Role.EXTREME, Role.LOSS)
+        or value.op in (ops.ADD_N, ops.SUM_OF)
+        or "losses." in value.label
+    )
 
 
 def behind_scale(value: Value, scales: frozenset[Role]) -> Value:
