@@ -29,7 +29,7 @@ from gradlint.flow.sources import ROWS, Source
 from gradlint.flow_report import GradientDecision
 from gradlint.gate import passes_gate
 from gradlint.own_rules import load_rule_files, rule_files, rules_under
-from gradlint.process_wide import with_prints_on_standard_error, without_garbage_collection
+from gradlint.process_wide import while_others_run, without_garbage_collection
 from gradlint.rule import Finding, Place, Rule, Step, kept_while_rules_stay
 from gradlint.run_rules import (
     ALWAYS_SELECTED,
@@ -65,6 +65,8 @@ class Judged:
     """False when the file stopped at the gate or could not be read."""
     in_part: bool = False
     """Whether anything kept it, or a part of it, from being judged: a fault in the file, in gradlint or in a rule."""
+    died: bool = False
+    """Whether the process that judged it ended before it was done."""
 
 
 def project_for(settings: Settings, unsaved: Mapping[str, bytes] | None = None) -> Project:
@@ -340,7 +342,7 @@ def _apply_rules(
         for rule in takers.get(type(event), ()):
             assert rule.decide is not None
             try:
-                with with_prints_on_standard_error if rule.is_own else nullcontext():
+                with while_others_run if rule.is_own else nullcontext():
                     finding = rule.decide(event)
                 if finding is not None:
                     finding = stamped(rule, finding, filename)

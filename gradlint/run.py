@@ -280,7 +280,7 @@ def _judge_alone(file: str, groups: _Groups) -> Judged:
             return pool.submit(_judge_chunk, [file], groups.with_files([file]), _name_run()).result()[0]
         except BrokenProcessPool as error:
             failed = internal_error("the process that judged this file", error, file)
-            return Judged(file, (failed,), in_part=True)
+            return Judged(file, (failed,), in_part=True, died=True)
 
 
 def _end_on_interrupt() -> None:

@@ -10,7 +10,7 @@ import click
 
 from gradlint.cli.completion import complete_files
 from gradlint.cli.output import answer_option
-from gradlint.cli.settings_options import config_options
+from gradlint.cli.settings_options import config_options, tell
 from gradlint.errors import RunError
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def flow(file: str, output_format: str, choices: Choices) -> None:
         raise RunError(f"{printable(path)}: no such file")
     if os.path.isdir(path):
         raise RunError(f"{printable(path)}: is a folder; `gradlint flow` takes one file")
-    hierarchy = Hierarchy(choices)
+    hierarchy = Hierarchy(choices, tell)
     settings = hierarchy.for_file(path)
     hierarchy.check_words()
     result = check_file(path, settings)
