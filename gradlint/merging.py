@@ -43,6 +43,8 @@ class FileResult:
     """Rules that would have had findings, had it been known that no file outside of the run shows otherwise."""
     in_part: bool = False
     """Whether it, or a part of it, could not be judged; with or without a finding that says so."""
+    followed: bool = False
+    """Whether it holds code that has to do with training, and was followed."""
     died: bool = False
     """Whether the process that judged it ended before it was done."""
 
@@ -125,7 +127,15 @@ class _Merging:
         rows = self._excerpts.get(judged.filename, {})
         told = tuple(map(_with_short_names, self._stamped(findings, judged.filename)))
         return FileResult(
-            judged.filename, told, judged.decisions, rows, judged.parsed, withheld, judged.in_part, judged.died
+            judged.filename,
+            told,
+            judged.decisions,
+            rows,
+            judged.parsed,
+            withheld,
+            judged.in_part,
+            judged.followed,
+            judged.died,
         )
 
     def _stamped(self, findings: Sequence[Finding], filename: str) -> tuple[Finding, ...]:
