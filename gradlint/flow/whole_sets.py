@@ -7,7 +7,7 @@ each of its parts does, which `gradients.py` asks one by one, and where there ar
 from __future__ import annotations
 
 from gradlint.flow.interpreter import Interpreter
-from gradlint.flow.members import is_weightless, parts_of_set
+from gradlint.flow.members import is_weightless, members_of, parts_of_set
 from gradlint.flow.objects import HeapObject, Instance, Layer, Variable, VariableSet
 from gradlint.flow.values import Kind, Value, alternatives, constants
 
@@ -54,8 +54,15 @@ def _is_accounted(it: Interpreter, member: int, within: VariableSet) -> bool:
     if isinstance(each, Layer):
         if each.part_of is not None or each.open_parts:
             return False
-        if each.parts or is_weightless(each) or it.called_layers.get(member):
+        if each.parts or is_weightless(each) or all(owner != member for owner, _ in it.member_values):
             return True
-        # Only a call reads all of them, but a layer of a model is called with the model.
-        return all(owner != member for owner, _ in it.member_values)
+        return _is_called(it, member)  # only a call reads all of the variables
     return True
+
+
+def _is_called(it: Interpreter, member: int) -> bool:
+    """Whether a layer of the library is called, itself or with a model that it is in."""
+    if it.called_layers.get(member):
+        return True
+    called = (it.objects.get(each) for each in it.called_layers)
+    return any(isinstance(each, Layer) and member in members_of(it, each)[0] for each in called)
