@@ -20,6 +20,7 @@ from gradlint.files.documents import SUFFIXES as DOCUMENT_SUFFIXES
 from gradlint.files.edits import CannotEdit, Insertion, edited_notebook, edited_script
 from gradlint.files.input_file import InputFile, UnreadableText, decode
 from gradlint.files.notebooks import read_notebook, script_of
+from gradlint.files.tree import first_within
 from gradlint.files.whole import change_whole, identity
 from gradlint.merging import FileResult
 from gradlint.rule import Finding, Place
@@ -64,15 +65,23 @@ def check_reason(reason: str) -> str:
     return text
 
 
-def add_ignores(results: Sequence[FileResult], reason: str = "") -> Added:
-    """Write a suppression for each finding into the files, once into a file that has several names."""
+def add_ignores(results: Sequence[FileResult], paths: Sequence[str], reason: str = "") -> Added:
+    """Write a suppression for each finding into the files, once into a file that has several names.
+
+    A link that leads out of the `paths` of the run, or of the working folder, is not written through.
+    """
     added = Added()
     by_file: dict[object, list[FileResult]] = {}
     for result in results:
         by_file.setdefault(identity(result.filename), []).append(result)
     left: dict[str, set[tuple[str, Place]]] = {}
     for same in by_file.values():
-        still = {(finding.code, finding.place) for finding in _add_to_one(_united(same), reason, added)}
+        one = _united(same)
+        name = first_within((result.filename for result in same), paths)
+        found = _add_to_one(replace(one, filename=name), reason, added) if name is not None else one.findings
+        if name is None and _wanted(one.findings):
+            added.problems.append(f"{one.filename}: is a link that leads out of the tree, and was left alone")
+        still = {(finding.code, finding.place) for finding in found}
         left |= dict.fromkeys((result.filename for result in same), still)
     for result in results:
         findings = (each for each in result.findings if (each.code, each.place) in left[result.filename])
@@ -87,17 +96,22 @@ def _united(same: Sequence[FileResult]) -> FileResult:
     return replace(same[0], findings=tuple(findings.values()), excerpts=excerpts)
 
 
+def _wanted(findings: Sequence[Finding]) -> bool:
+    """Whether a comment can silence any of these."""
+    return any(finding.code not in ALWAYS_SELECTED for finding in findings)
+
+
 def _add_to_one(result: FileResult, reason: str, added: Added) -> Sequence[Finding]:
     """The findings that are left."""
     left: Sequence[Finding] = result.findings
     if result.filename.endswith(DOCUMENT_SUFFIXES) and left:
         added.notes.append(f"{result.filename}: suppressions are not written into documents")
-    elif any(finding.code not in ALWAYS_SELECTED for finding in left):
+    elif _wanted(left):
         try:
             left, comments = _add_to_file(result, reason)
             added.comments += comments
             added.files += bool(comments)
-            if any(finding.code not in ALWAYS_SELECTED for finding in left):
+            if _wanted(left):
                 added.notes.append(f"{result.filename}: suppressions are not written into docstrings")
         except (CannotEdit, UnreadableText) as error:
             added.problems.append(f"{result.filename}: {error}, and was left alone")

@@ -29,7 +29,7 @@ from gradlint.flow.sources import ROWS, Source
 from gradlint.flow_report import GradientDecision
 from gradlint.gate import passes_gate
 from gradlint.own_rules import load_rule_files, rule_files, rules_under
-from gradlint.process_wide import with_prints_on_standard_error, without_garbage_collection
+from gradlint.process_wide import while_others_run, without_garbage_collection
 from gradlint.rule import Finding, Place, Rule, Step, kept_while_rules_stay
 from gradlint.run_rules import (
     ALWAYS_SELECTED,
@@ -65,6 +65,10 @@ class Judged:
     """False when the file stopped at the gate or could not be read."""
     in_part: bool = False
     """Whether anything kept it, or a part of it, from being judged: a fault in the file, in gradlint or in a rule."""
+    followed: bool = False
+    """Whether it holds code that has to do with training, and was followed."""
+    died: bool = False
+    """Whether the process that judged it ended before it was done."""
 
 
 def project_for(settings: Settings, unsaved: Mapping[str, bytes] | None = None) -> Project:
@@ -96,10 +100,11 @@ def judge_file(path: str | Path, settings: Settings, project: Project) -> Judged
     return judge_bytes(data, filename, settings, project)
 
 
-def judge_bytes(data: bytes, filename: str, settings: Settings, project: Project) -> Judged:
-    """Judge the bytes of a file."""
+def judge_bytes(data: bytes, filename: str, settings: Settings, project: Project, *, is_asked: bool = False) -> Judged:
+    """Judge the bytes of a file. Where `is_asked`, not even one that names no TensorFlow may be unreadable."""
     if not passes_gate(data) and not _may_start_training(data, filename, project):
-        return Judged(filename)
+        if not is_asked or filename.endswith(".ipynb") or _is_text(data, filename):
+            return Judged(filename)
     broken: list[Finding] = []
     try:
         if filename.endswith(".ipynb"):
@@ -120,6 +125,14 @@ def judge_bytes(data: bytes, filename: str, settings: Settings, project: Project
         judged = [on_deep_stack(_judge, each, settings, project, []) for each in documents]
         parts += judged if filename.endswith(DOCUMENT_SUFFIXES) else map(_in_docstring, judged)
     return parts[0] if len(parts) == 1 else _together(filename, parts)
+
+
+def _is_text(data: bytes, filename: str) -> bool:
+    try:
+        decode(data, filename)
+    except UnreadableText:
+        return False
+    return True
 
 
 def _in_docstring(judged: Judged) -> Judged:
@@ -143,6 +156,7 @@ def _together(filename: str, parts: Sequence[Judged]) -> Judged:
         {name: joined(each, name) for name, each in comments.items()},
         any(part.parsed for part in parts),
         any(part.in_part for part in parts),
+        any(part.followed for part in parts),
     )
 
 
@@ -195,7 +209,17 @@ def _judge(file: InputFile, settings: Settings, project: Project, broken: Sequen
         places = _places_by_file(findings, comments)
         rows, scopes = files.excerpts(places), files.scopes(places)
         in_part = any(finding.code in ALWAYS_SELECTED for finding in found)
-        return Judged(file.filename, findings, decisions, rows, scopes, comments, parsed=True, in_part=in_part)
+        return Judged(
+            file.filename,
+            findings,
+            decisions,
+            rows,
+            scopes,
+            comments,
+            parsed=True,
+            in_part=in_part,
+            followed=bool(flow.sources),
+        )
 
 
 def _refused(file: InputFile, complaint: Finding, broken: Sequence[Finding], selected: frozenset[str]) -> Judged:
@@ -340,7 +364,7 @@ def _apply_rules(
         for rule in takers.get(type(event), ()):
             assert rule.decide is not None
             try:
-                with with_prints_on_standard_error if rule.is_own else nullcontext():
+                with while_others_run if rule.is_own else nullcontext():
                     finding = rule.decide(event)
                 if finding is not None:
                     finding = stamped(rule, finding, filename)

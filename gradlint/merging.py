@@ -41,6 +41,12 @@ class FileResult:
     """False when the file stopped at the gate or could not be read."""
     withheld: frozenset[str] = frozenset()
     """Rules that would have had findings, had it been known that no file outside of the run shows otherwise."""
+    in_part: bool = False
+    """Whether it, or a part of it, could not be judged; with or without a finding that says so."""
+    followed: bool = False
+    """Whether it holds code that has to do with training, and was followed."""
+    died: bool = False
+    """Whether the process that judged it ended before it was done."""
 
 
 def check_file(path: str | Path, settings: Settings) -> FileResult:
@@ -120,7 +126,17 @@ class _Merging:
         findings.sort(key=lambda finding: (*finding.place.order[:3], finding.code, finding.place.order))
         rows = self._excerpts.get(judged.filename, {})
         told = tuple(map(_with_short_names, self._stamped(findings, judged.filename)))
-        return FileResult(judged.filename, told, judged.decisions, rows, judged.parsed, withheld)
+        return FileResult(
+            judged.filename,
+            told,
+            judged.decisions,
+            rows,
+            judged.parsed,
+            withheld,
+            judged.in_part,
+            judged.followed,
+            judged.died,
+        )
 
     def _stamped(self, findings: Sequence[Finding], filename: str) -> tuple[Finding, ...]:
         """Findings of one file, with their fingerprints."""

@@ -22,7 +22,7 @@ from types import CodeType, ModuleType
 from typing import TYPE_CHECKING
 
 from gradlint.errors import RunError
-from gradlint.process_wide import with_prints_on_standard_error
+from gradlint.process_wide import while_others_run
 from gradlint.rule import (
     Rule,
     Severity,
@@ -199,7 +199,7 @@ def _run(load: Callable[[], None], of: str = "", file: str = "") -> None:
     """Run what may be anybody's code; whatever it raises becomes one line."""
     begin = f"{of}: " if of else ""
     try:
-        with with_prints_on_standard_error:
+        with while_others_run:
             load()
     except SyntaxError as error:
         at = error.filename or file

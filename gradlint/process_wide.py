@@ -14,6 +14,8 @@ import threading
 import warnings
 from collections.abc import Callable
 from functools import cache
+from types import ModuleType
+from typing import NoReturn
 
 
 class WhileNeeded:
@@ -83,10 +85,36 @@ def _ignore_warnings() -> Callable[[], None]:
 without_warnings = WhileNeeded(_ignore_warnings)
 
 
-def _print_to_standard_error() -> Callable[[], None]:
-    before, sys.stdout = sys.stdout, sys.stderr
-    return lambda: setattr(sys, "stdout", before)
+def _hold_others() -> Callable[[], None]:
+    is_over = False
+
+    def held(name: str) -> Callable[..., NoReturn]:
+        def refuse(*_: object, **__: object) -> NoReturn:
+            if is_over:  # kept to be called at the end, such as by `atexit`
+                leave(2)
+            raise SystemExit(f"os.{name}: a rule must not end the run")
+
+        return refuse
+
+    leave = os._exit
+    before: list[tuple[ModuleType, str, object]] = [(sys, "stdout", sys.stdout)]
+    for module in filter(None, (os, sys.modules.get("posix"), sys.modules.get("nt"))):
+        before += [(module, name, getattr(module, name)) for name in _LEAVING if hasattr(module, name)]
+    for module, name, _ in before:
+        setattr(module, name, held(name) if name in _LEAVING else sys.stderr)
+
+    def put_back() -> None:
+        nonlocal is_over
+        is_over = True
+        for module, name, value in before:
+            setattr(module, name, value)
+
+    return put_back
 
 
-#: While code of others runs that may print: reports are written to standard output, and must stay what they are.
-with_prints_on_standard_error = WhileNeeded(_print_to_standard_error)
+#: What ends a process on the spot, with whatever status.
+_LEAVING = ("_exit", "execv", "execve")
+
+#: While code of others runs: what it prints does not get into reports, which are written to standard output, and it
+#: cannot end the process before they are.
+while_others_run = WhileNeeded(_hold_others)

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import count
 
 from gradlint.config import Settings, SettingsByFile
@@ -93,7 +93,7 @@ def check_files(
         judged = _judge_spread(files, groups, jobs, advance)
     if standard_input is not None:
         under = groups.of_file[standard_input[1]]
-        judged.append(_lean(judge_bytes(*standard_input, under, project_for(under, unsaved))))
+        judged.append(judge_bytes(*standard_input, under, project_for(under, unsaved), is_asked=True))
     named = [name for name in names if name != _NAMELESS]
     return merged(judged, settings, _judge_programs(named, groups) if len(named) <= FEW_FILES else ())
 
@@ -156,14 +156,9 @@ def _judge_here(files: Sequence[str], groups: _Groups, projects: _Projects, adva
     results = []
     for file in files:
         settings = groups.of_file[file]
-        results.append(_lean(judge_file(file, settings, projects.of(settings))))
+        results.append(judge_file(file, settings, projects.of(settings)))
         advance(1)
     return results
-
-
-def _lean(judged: Judged) -> Judged:
-    """Without the decisions, which only `gradlint flow` shows."""
-    return replace(judged, decisions=()) if judged.decisions else judged
 
 
 class _Threads:
@@ -280,7 +275,7 @@ def _judge_alone(file: str, groups: _Groups) -> Judged:
             return pool.submit(_judge_chunk, [file], groups.with_files([file]), _name_run()).result()[0]
         except BrokenProcessPool as error:
             failed = internal_error("the process that judged this file", error, file)
-            return Judged(file, (failed,), in_part=True)
+            return Judged(file, (failed,), in_part=True, died=True)
 
 
 def _end_on_interrupt() -> None:

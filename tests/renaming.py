@@ -20,8 +20,8 @@ LOOKED_UP = frozenset(
     reset_state reset_states compute_output_shape compute_mask trainable built dtype name stateful supports_masking
     on_epoch_begin on_epoch_end on_batch_begin on_batch_end on_train_begin on_train_end on_train_batch_begin
     on_train_batch_end update_step get_gradients apply_gradients learning_rate training mask sample_weight self cls
-    model losses metrics variables weights trainable_variables trainable_weights non_trainable_variables layers optimizer
-    loss compiled_loss inputs outputs input output state_size output_size cell states main tf keras np
+    model losses metrics variables weights trainable_variables trainable_weights non_trainable_variables layers
+    optimizer loss compiled_loss inputs outputs input output state_size output_size cell states main tf keras np
     """.split()
 )
 

@@ -75,7 +75,8 @@ def test_what_is_accepted_is_not_told_and_does_not_count(run: Run) -> None:
     assert run("check").exit_code == 1
     assert run("check", "--baseline", "base.json") == Outcome(
         0,
-        "No new findings. 1 finding in the baseline is not shown. (1 file, 1 of them with TensorFlow or Keras)\n",
+        "No new findings. 1 finding in the baseline is not shown. (1 file, 1 of them with TensorFlow or Keras)\n"
+        "Decided 1 of 1 source (100%) in 1 gradient call.\n",
         "",
     )
     assert accepted(run) == Outcome(0, "[]\n", "gradlint: 1 finding in the baseline is not shown.\n")
@@ -90,7 +91,10 @@ def test_what_is_new_is_told_and_counts(run: Run) -> None:
 
     assert outcome.exit_code == 1
     assert outcome.stdout.startswith("new.py:3:8: error GL101")
-    assert outcome.stdout.endswith("Found 1 finding (1 error, 0 warnings). 1 finding in the baseline is not shown.\n")
+    assert outcome.stdout.endswith(
+        "Found 1 finding (1 error, 0 warnings). 1 finding in the baseline is not shown.\n"
+        "Decided 2 of 2 sources (100%) in 2 gradient calls.\n"
+    )
 
 
 def test_the_file_is_json_with_a_sorted_line_per_entry(run: Run) -> None:

@@ -34,7 +34,10 @@ def test_a_loss_under_the_tape_is_clean(run: Run) -> None:
     result = run("check", "train.py")
 
     assert (result.exit_code, result.stderr) == (0, "")
-    assert result.stdout == "All checks passed. (1 file, 1 of them with TensorFlow or Keras)\n"
+    assert result.stdout == (
+        "All checks passed. (1 file, 1 of them with TensorFlow or Keras)\n"
+        "Decided 1 of 1 source (100%) in 1 gradient call.\n"
+    )
 
 
 @pytest.mark.parametrize("rows", [1, 7])
@@ -49,7 +52,7 @@ def test_a_file_without_tensorflow_is_not_even_parsed(run: Run) -> None:
 
     assert (result.exit_code, result.stdout) == (
         0,
-        "All checks passed. (1 file, 0 of them with TensorFlow or Keras)\n",
+        "Nothing to judge. (1 file, 0 of them with TensorFlow or Keras)\n",
     )
 
 

@@ -97,7 +97,7 @@ def test_a_file_without_tensorflow_says_that_it_was_not_analysed(run: Run) -> No
     ("file", "complaint"),
     [
         ("nowhere.py", "nowhere.py: no such file"),
-        ("folder", "folder: is a folder; `gradlint flow` takes one file"),
+        ("folder:1", "folder: is a folder, which has no line 1"),
     ],
 )
 def test_what_is_no_file_is_an_error(run: Run, file: str, complaint: str) -> None:

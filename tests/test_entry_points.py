@@ -209,7 +209,7 @@ def test_a_script_that_has_nothing_to_do_with_tensorflow_is_not_looked_at(line: 
 
     outcome = run("check", "script.py")
 
-    assert outcome.stdout == "All checks passed. (1 file, 0 of them with TensorFlow or Keras)\n"
+    assert outcome.stdout == "Nothing to judge. (1 file, 0 of them with TensorFlow or Keras)\n"
 
 
 def test_the_top_level_of_a_script_is_run(run: Run) -> None:

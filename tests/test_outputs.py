@@ -23,7 +23,10 @@ def test_one_run_writes_several_reports(run: Run) -> None:
     outcome = run("check", "--output", "sarif:out.sarif", "--output", "json:out.json", "--output", "concise")
 
     assert outcome.exit_code == 1
-    assert outcome.stdout.splitlines()[1:] == ["Found 1 finding (1 error, 0 warnings)."]
+    assert outcome.stdout.splitlines()[1:] == [
+        "Found 1 finding (1 error, 0 warnings).",
+        "Decided 1 of 1 source (100%) in 1 gradient call.",
+    ]
     assert codes((run.folder / "out.json").read_text()) == ["GL101"]
     log = json.loads((run.folder / "out.sarif").read_text())
     assert log["runs"][0]["invocations"] == [{"executionSuccessful": True, "exitCode": 1}]

@@ -318,6 +318,16 @@ def test_the_fail_level_says_which_findings_count(run: Run) -> None:
     assert run("check", "--config", "fail-level = 'info'", "--config", "severity.GL003 = 'info'").exit_code == 1
 
 
+def test_no_folder_says_that_faults_in_another_one_do_not_count(run: Run) -> None:
+    run.write("vendor/gradlint.toml", 'fail-level = "error"\n')
+    run.write("vendor/a.py", UNUSED)
+    run.write("b.py", UNUSED)
+
+    assert run("check", "vendor").exit_code == 0
+    for order in (("vendor", "b.py"), ("b.py", "vendor"), (".",)):
+        assert run("check", *order).exit_code == 1
+
+
 # --config, --isolated, the environment
 
 
@@ -741,13 +751,14 @@ def test_a_rule_of_ones_own_can_be_named_where_its_file_is_whatever_is_judged_be
     run.write("a/gradlint.toml", 'rules = ["no_hidden_models.py"]\nexclude = ["fixtures"]\n')
     run.write("b/gradlint.toml", 'select = ["ACME001", "GL"]\n')
     for order in (("a", "b"), ("b", "a"), ("b",)):
-        assert failed(run("check", *order)).startswith('b/gradlint.toml:1: select: no rule "ACME001"')
+        told = failed(run("check", *order, "--allow-rules", "a"))
+        assert told.startswith('b/gradlint.toml:1: select: no rule "ACME001"')
 
     run.write("b/gradlint.toml", "")
     run.write("b/c.py", "import tensorflow as tf\nx = 1  # gradlint: ignore[ACME001]\n")
     run.write("a/c.py", "import tensorflow as tf\nx = 1  # gradlint: ignore[ACME001]\n")
     for order in (("a/c.py", "b"), ("b", "a/c.py")):
-        assert checked(run, *order) == [("a/c.py", "GL003"), ("b/c.py", "GL004")]
+        assert checked(run, *order, "--allow-rules", "a") == [("a/c.py", "GL003"), ("b/c.py", "GL004")]
     assert checked(run, "b") == [("b/c.py", "GL004")]
     assert checked(run, "b", "a", "--select", "ACME001") == checked(run, "a", "b", "--select", "ACME001") == []
 

@@ -52,7 +52,11 @@ file. The environment variable `GRADLINT_CONFIG` names a file as `--config FILE`
 format as `--output-format` does; the options go before them.
 
 What concerns a whole run ({of_run}) is taken from the settings of the first path that
-is named.
+is named; of `fail-level` the strictest of all paths counts.
+
+Settings further down in a tree may be somebody else's, and rules of one's own are code. So `rules` counts where the
+settings are those of the working folder or of a folder above it, and what these extend; `--allow-rules PATH` allows
+others, and about each that is left alone a line says so.
 
 `gradlint check --show-settings PATH` prints the settings for a file, as TOML, and where each value comes from;
 `--show-files` prints which files would be judged. A key that does not exist, a value of the wrong type, a rule that

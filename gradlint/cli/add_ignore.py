@@ -41,12 +41,12 @@ def check_options(paths: Sequence[str], *, add_ignore: bool, reason: str | None)
     return check_reason(reason) if reason is not None else ""
 
 
-def write_ignores(results: Sequence[FileResult], reason: str) -> tuple[list[FileResult], bool]:
+def write_ignores(results: Sequence[FileResult], paths: Sequence[str], reason: str) -> tuple[list[FileResult], bool]:
     """Write the comments; the results with the findings that are left, and whether every file could be changed."""
     from gradlint.add_ignore import add_ignores
     from gradlint.text import printable
 
-    added = add_ignores(results, reason)
+    added = add_ignores(results, paths, reason)
     for line in (*added.notes, *added.problems):
         click.echo(f"gradlint: {printable(line)}", err=True)
     comments = "1 suppression" if added.comments == 1 else f"{added.comments} suppressions"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import click
@@ -18,13 +19,15 @@ from gradlint.cli.output import (
     output_options,
     write_reports,
 )
-from gradlint.cli.settings_options import settings_options
+from gradlint.cli.settings_options import settings_options, tell
 from gradlint.errors import RunError
 
 if TYPE_CHECKING:
     from gradlint.cli.judged_files import JudgedFiles
     from gradlint.config import Choices, SettingsByFile
     from gradlint.merging import FileResult
+    from gradlint.report.contents import Failure
+    from gradlint.rule import Severity
 
 
 @click.command(short_help="Judge files and folders.")
@@ -91,8 +94,9 @@ def check(
     if stdin_filename is not None and "-" not in paths:
         raise RunError("--stdin-filename: names standard input, `-`, which is not among the paths")
     why = check_options(paths, add_ignore=add_ignore, reason=reason)
-    settings = Hierarchy(choices)
-    of_run = settings.for_run([stdin_filename] if paths == ("-",) and stdin_filename else paths)
+    settings = Hierarchy(choices, tell)
+    named = [stdin_filename if path == "-" and stdin_filename else path for path in paths]
+    of_run = settings.for_run(named if paths == ("-",) else paths)
     files = {"--baseline": baseline, "--write-baseline": write_baseline}
     outputs = chosen_outputs(output, output_format, output_file, of_run.output_format, files)
     is_nameless = "-" in paths and not stdin_filename
@@ -110,17 +114,19 @@ def check(
             judged_files.show_settings(found, paths, settings)
         click.get_current_context().exit(status)
     judged = _results(found, settings, jobs)
+    failures = (*(Failure(each.path, each.reason) for each in found.missing), *_deaths(judged))
+    status = 2 if failures else 0
     coverage = Coverage(settings, [result.filename for result in judged])
-    results, accepted = baseline_use.apply(judged, coverage, failed=bool(found.missing))
+    results, accepted = baseline_use.apply(judged, coverage, failed=bool(failures))
     if add_ignore:
-        results, is_complete = write_ignores(results, why)
+        results, is_complete = write_ignores(results, paths, why)
         status = status if is_complete else 2
     if not results and not found.missing and not found.pages:
         excluded = " that are not excluded" if found.discovered.excluded else ""
         click.echo(f"gradlint: no Python files in {', '.join(map(printable, paths))}{excluded}", err=True)
     if accepted and not is_summarised(outputs):
         click.echo(f"gradlint: {not_shown(accepted)}", err=True)
-    level = Severity(fail_level) if fail_level else of_run.fail_level
+    level = Severity(fail_level) if fail_level else _strictest(settings.for_run([path]).fail_level for path in named)
     fails = any((finding.severity or Severity.ERROR).is_at_least(level) for finding in findings_of(results))
     # A run that judged nothing, or not everything, does not say that all is well.
     says_clean = not findings_of(results) and (bool(found.missing) or not results)
@@ -128,11 +134,29 @@ def check(
         results,
         closing="" if says_clean else summary(results, accepted),
         exit_code=status or int(fails and not exit_zero and write_baseline is None),
-        failures=tuple(Failure(each.path, each.reason) for each in found.missing),
+        failures=failures,
         checkout=checkout_folder(),
     )
     write_reports(outputs, report, statistics=statistics)
     click.get_current_context().exit(report.exit_code)
+
+
+def _deaths(judged: Iterable[FileResult]) -> Iterator[Failure]:
+    """The files that a process died over; about each a line on standard error."""
+    from gradlint.report.contents import Failure
+    from gradlint.text import printable
+
+    for each in judged:
+        if each.died:
+            yield (failure := Failure(each.filename, "the process that judged it ended early"))
+            click.echo(f"gradlint: {printable(str(failure))}", err=True)
+
+
+def _strictest(levels: Iterable[Severity]) -> Severity:
+    """One of several folders does not decide that faults in the others do not count."""
+    from gradlint.rule import Severity
+
+    return max(levels, key=list(Severity).index)
 
 
 def _read_standard_input() -> bytes:

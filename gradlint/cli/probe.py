@@ -5,12 +5,17 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import click
 
 from gradlint.cli.completion import complete_files
 from gradlint.cli.output import WITH_VALUE, checkout_folder, chosen_outputs, output_options, write_reports
+from gradlint.cli.settings_options import allow_rules_option, tell
 from gradlint.errors import RunError
+
+if TYPE_CHECKING:
+    from gradlint.config import Choices
 
 
 class _Program(click.Command):
@@ -22,7 +27,7 @@ class _Program(click.Command):
             if args[place] == "-m" and place + 1 < len(args):
                 args = [*args[: place + 2], "--", *args[place + 2 :]]
                 break
-            place += 2 if args[place] in WITH_VALUE else 1
+            place += 2 if args[place] in (*WITH_VALUE, "--allow-rules") else 1
         return super().parse_args(ctx, args)
 
 
@@ -36,6 +41,7 @@ class _Program(click.Command):
 @click.option(
     "--exit-on-findings", is_flag=True, help="Exit with 1 when the program ended well and there are findings."
 )
+@allow_rules_option
 @click.option("--run-only", is_flag=True, help="Leave out what only the code shows.")
 @click.argument("program", required=False, metavar="PROGRAM", shell_complete=complete_files)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[ARGUMENTS]...")
@@ -46,6 +52,7 @@ def probe(
     output_file: str | None,
     exit_on_findings: bool,
     run_only: bool,
+    choices: Choices,
     program: str | None,
     arguments: tuple[str, ...],
 ) -> None:
@@ -58,8 +65,12 @@ def probe(
         arguments, program = (program, *arguments), None
     if module is None and program is None:
         raise RunError("probe: name a script, a module (-m) or package.module:function")
+    from gradlint.config import Hierarchy
+
     target = module or program or ""
-    outputs = chosen_outputs(output, output_format, output_file, _format_of_settings(target))
+    settings = Hierarchy(choices, tell)
+    default_format = settings.for_run([target] if os.path.exists(target) else []).output_format
+    outputs = chosen_outputs(output, output_format, output_file, default_format)
     _check_target(target, is_module=module is not None)
     from gradlint.probe.joined import probe_program
     from gradlint.probe.program import print_error
@@ -67,7 +78,7 @@ def probe(
     from gradlint.report.contents import Report
 
     stdout = sys.stdout  # the program may put something else in its place
-    outcome = probe_program(target, arguments, is_module=module is not None, run_only=run_only)
+    outcome = probe_program(target, arguments, is_module=module is not None, run_only=run_only, settings=settings)
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):
             stream.flush()
@@ -82,12 +93,6 @@ def probe(
     report = Report(outcome.results, closing=closing, exit_code=status, checkout=checkout_folder())
     write_reports(outputs, report, stdout=sys.__stdout__ if stdout is None or stdout.closed else stdout)
     click.get_current_context().exit(status)
-
-
-def _format_of_settings(target: str) -> str:
-    from gradlint.config import load_settings
-
-    return load_settings([target] if os.path.exists(target) else []).output_format
 
 
 def _check_target(target: str, *, is_module: bool) -> None:

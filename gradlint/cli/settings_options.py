@@ -31,6 +31,14 @@ _CONFIG = (
     ),
     click.option("--isolated", is_flag=True, help="Read no configuration file."),
 )
+_ALLOWED = click.option(
+    "--allow-rules",
+    multiple=True,
+    metavar="PATH",
+    shell_complete=complete_files,
+    help="Run these rule files, or those that this settings file or the settings in this folder name, though they are "
+    "not those of the working folder; repeatable.",
+)
 _CHOICE = (
     click.option(
         "--select",
@@ -92,8 +100,13 @@ Command = Callable[..., Any]
 
 
 def config_options(command: Command) -> Command:
-    """`--config` and `--isolated`; the command takes `choices: Choices`."""
-    return _collected(command, _CONFIG)
+    """`--config`, `--isolated` and `--allow-rules`; the command takes `choices: Choices`."""
+    return _collected(command, (*_CONFIG, _ALLOWED))
+
+
+def allow_rules_option(command: Command) -> Command:
+    """`--allow-rules` alone; the command takes `choices: Choices`."""
+    return _collected(command, (_ALLOWED,))
 
 
 def settings_options(command: Command) -> Command:
@@ -101,7 +114,7 @@ def settings_options(command: Command) -> Command:
 
     The command takes `choices: Choices`, `force_exclude`, `show_settings` and `show_files`.
     """
-    return _collected(command, (*_CHOICE, *_CONFIG, *_SHOWING))
+    return _collected(command, (*_CHOICE, *_CONFIG, _ALLOWED, *_SHOWING))
 
 
 def _collected(command: Command, options: tuple[Callable[[Command], Command], ...]) -> Command:
@@ -130,7 +143,13 @@ def _choices(values: dict[str, Any]) -> Choices:
         flags[_PER_FILE] = _per_file(pairs)
     if values.pop("include_docs", False):
         flags["include-docs"] = True
-    return Choices(values.pop("config"), values.pop("isolated"), flags)
+    config, isolated = values.pop("config", ()), values.pop("isolated", False)
+    return Choices(config, isolated, flags, values.pop("allow_rules"))
+
+
+def tell(line: str) -> None:
+    """Tell on standard error what settings have to say."""
+    click.echo(f"gradlint: {line}", err=True)
 
 
 def _words(value: str) -> list[str]:

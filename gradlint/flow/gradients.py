@@ -32,6 +32,7 @@ from gradlint.flow.ways import (
     origin_of,
     sameness,
 )
+from gradlint.flow.whole_sets import unaccounted
 from gradlint.flow.zero_events import MetricAsLoss, PredictionIgnored
 from gradlint.flow_report import GradientDecision, SourceDecision
 from gradlint.rule import Place, Step
@@ -150,29 +151,34 @@ class Gradients:
             sources = (SourceDecision("the sources", None, None, place, because),)
             target = self.places.code(node.args[0]) if node.args else "the loss"
             name = node.func.attr if isinstance(node.func, ast.Attribute) else "gradient"
-            self.decisions.append(GradientDecision(place, name, "", target, sources))
+            self.decisions.append(GradientDecision(place, name, "", target, sources, is_reached=False))
         self.decisions.sort(key=lambda decision: decision.place.order)
 
     def _conclude_call(self, node: ast.AST, every: list[Asked]) -> None:
-        outcomes: dict[str, list[Outcome]] = {}
+        outcomes: dict[tuple[str, str], list[Outcome]] = {}
         for asked in every[:32]:
             for outcome in self._outcomes(asked):
-                outcomes.setdefault(outcome.source.text, []).append(outcome)
+                outcomes.setdefault((outcome.source.within, outcome.source.text), []).append(outcome)
         decided: list[SourceDecision] = []
+        apart: dict[str, list[SourceDecision]] = {}  # by set: what is known of parts that do not surely flow
         starved: dict[tuple[Place, Cause], list[Outcome]] = {}
-        whole = {text for text, found in outcomes.items() if not found[0].source.within and _fault(found) is not None}
-        faults = {text: _fault(found) for text, found in outcomes.items()}
-        for text, found in outcomes.items():
-            fault = faults[text]
+        faults = {key: _fault(found) for key, found in outcomes.items()}
+        whole = {text for (within, text), fault in faults.items() if not within and fault is not None}
+        for (within, text), found in outcomes.items():
+            fault = faults[within, text]
             if fault is not None and _is_integer_source(fault) and not all(faults.values()):
                 decided.append(SourceDecision(text, Verdict.NONE, Cause.INTEGER, self.places.place(node)))
                 continue  # a counter beside what is trained
-            within = found[0].source.within
             if fault is None and (within or found[0].source.value.kind is Kind.VARIABLE):
                 self.reached |= found[0].source.members
             if within:
-                # A part of a set: told only where it starves alone, and not for what the loss leaves out.
-                if within in whole or fault is None:
+                if within in whole:
+                    continue
+                known = self._decision(text, found) if fault is None else self._starving(text, fault)
+                if known.verdict is not Verdict.FLOWS:
+                    apart.setdefault(within, []).append(known)
+                # A part of a set: a fault only where it starves alone, and not for what the loss leaves out.
+                if fault is None:
                     continue
                 if fault.cut is None or not _told_of_parts(fault.cut):
                     if fault.cut is not None and fault.cut.cause is Cause.STOPPED:
@@ -183,15 +189,11 @@ class Gradients:
                     continue
             if fault is not None and fault.cut is not None:
                 starved.setdefault((fault.cut.place, fault.cut.cause), []).append(fault)
-                if fault.cut.assumed:
-                    because = "most likely none: it depends on a call that is judged by its name"
-                    decided.append(SourceDecision(text, None, None, fault.cut.place, because))
-                else:
-                    told_zero = fault.cut.cause in ZERO_CAUSES and fault.cut.verdict is Verdict.ZERO
-                    verdict = Verdict.ZERO if told_zero else Verdict.NONE
-                    decided.append(SourceDecision(text, verdict, fault.cut.cause, fault.cut.place))
-                continue
-            decided.append(self._decision(text, found))
+                if not within:
+                    decided.append(self._starving(text, fault))
+            elif not within:
+                decided.append(self._decision(text, found))
+        decided = [each for one in decided for each in _with_parts(one, apart.get(one.source, []))]
         for group in starved.values():
             self.events.append(self._starved(group))
         first = every[0]
@@ -211,7 +213,7 @@ class Gradients:
             if asked.certain:
                 self._unregistered(asked)
                 told = {each.source.text for group in starved.values() for each in group}
-                self._terms(asked, {text for text, found in outcomes.items() if _fault(found) is None}, told)
+                self._terms(asked, {text for (_, text), fault in faults.items() if fault is None}, told)
 
     def _note_filtered(self, node: ast.AST, variable: str) -> None:
         """A part that the loss leaves out, where the None that it gets is filtered away."""
@@ -230,8 +232,22 @@ class Gradients:
                 place = self.places.place(unknown.asked.node)
             return SourceDecision(text, None, None, place, unknown.because)
         if all(each.verdict is Verdict.FLOWS for each in found):
+            because = next((why for each in found if (why := unaccounted(self.it, each.source.value))), "")
+            if because:
+                return SourceDecision(text, None, None, self.places.place(found[0].asked.node), because)
             return SourceDecision(text, Verdict.FLOWS)
         return SourceDecision(text, None, None, self.places.place(found[0].asked.node), "it differs from way to way")
+
+    def _starving(self, text: str, fault: Outcome) -> SourceDecision:
+        """What is known of a source that starves."""
+        cut = fault.cut
+        if cut is None:
+            return SourceDecision(text, Verdict.NONE, None, self.places.place(fault.asked.node))
+        if cut.assumed:
+            because = "most likely none: it depends on a call that is judged by its name"
+            return SourceDecision(text, None, None, cut.place, because)
+        told_zero = cut.cause in ZERO_CAUSES and cut.verdict is Verdict.ZERO
+        return SourceDecision(text, Verdict.ZERO if told_zero else Verdict.NONE, cut.cause, cut.place)
 
     def _outcomes(self, asked: Asked) -> list[Outcome]:
         if not asked.tapes:
@@ -447,6 +463,13 @@ class Gradients:
         return events.CustomGradientMisused(
             events.Misuse.NONE, cut.place, cut.code, starved.consequence, outcome.trace, names
         )
+
+
+def _with_parts(whole: SourceDecision, apart: list[SourceDecision]) -> list[SourceDecision]:
+    """A set and its parts that do not surely flow: then what flows are the others."""
+    if not apart or whole.verdict is not Verdict.FLOWS:
+        return [whole]
+    return [*apart, replace(whole, source=f"{whole.source}, the others")]
 
 
 def _is_integer_source(outcome: Outcome) -> bool:

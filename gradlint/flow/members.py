@@ -317,7 +317,12 @@ def may_be_part(layer: Layer, owner: object) -> bool:
     """Whether a layer of the library inside the owner has variables of its own."""
     if layer is owner or layer.part_of is not None or layer.parts:
         return False
-    return not layer.symbol.rpartition(".")[2].startswith(_WEIGHTLESS)
+    return not is_weightless(layer)
+
+
+def is_weightless(layer: Layer) -> bool:
+    """Whether a layer of the library has no variables, by its class."""
+    return layer.symbol.rpartition(".")[2].startswith(_WEIGHTLESS)
 
 
 def part_name(it: Interpreter, owner: HeapObject | Value, part: int) -> str:

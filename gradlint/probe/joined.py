@@ -47,12 +47,18 @@ class ProbeOutcome:
 
 
 def probe_program(
-    target: str, arguments: Sequence[str], *, is_module: bool, run_only: bool = False, locate_in_graphs: bool = True
+    target: str,
+    arguments: Sequence[str],
+    *,
+    is_module: bool,
+    run_only: bool = False,
+    locate_in_graphs: bool = True,
+    settings: SettingsByFile | None = None,
 ) -> ProbeOutcome:
     """Run the program, judge its files, join both."""
     folder = os.getcwd()
     files = [target] if os.path.isfile(target) else []
-    settings = Hierarchy()
+    settings = settings or Hierarchy()
     static = {name: check_file(name, settings.for_file(name)) for name in files}
     sightings = Sightings({name: _wanted_rows(result.findings) for name, result in static.items() if result.findings})
     run = run_program(target, arguments, is_module=is_module, sightings=sightings, locate_in_graphs=locate_in_graphs)
@@ -60,7 +66,8 @@ def probe_program(
     with suppress(OSError):
         os.chdir(folder)  # names are told as seen from where the run began
     known = {os.path.realpath(name) for name in static}
-    static.update(judged_files(name for name in files_of(run.account) if os.path.realpath(name) not in known))
+    others = [name for name in files_of(run.account) if os.path.realpath(name) not in known]
+    static.update(judged_files(others, settings))
     findings = found if run_only else joined(found, static.values(), run.account, sightings)
     shown = {os.path.realpath(name): name for name in files}
     findings = [_renamed(finding, shown) for finding in findings]

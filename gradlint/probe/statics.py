@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from gradlint.config import load_settings
+from gradlint.config import SettingsByFile, load_settings
 from gradlint.errors import RunError
 from gradlint.merging import FileResult, check_file
 from gradlint.probe.account import Account
@@ -26,12 +26,15 @@ def files_of(account: Account) -> list[str]:
     return sorted(name for name in names if os.path.isfile(name) and name.endswith(".py"))
 
 
-def judged_files(names: Iterable[str]) -> dict[str, FileResult]:
-    """Of each file what `gradlint check` says of it, under the settings of its project."""
+def judged_files(names: Iterable[str], settings: SettingsByFile | None = None) -> dict[str, FileResult]:
+    """Of each file what `gradlint check` says of it, under these settings, else under those of its project."""
     results = {}
     for name in dict.fromkeys(names):
         try:
-            results[name] = _judged_once(name, os.getcwd(), os.stat(name).st_mtime_ns)
+            if settings is not None:
+                results[name] = check_file(name, settings.for_file(name))
+            else:
+                results[name] = _judged_once(name, os.getcwd(), os.stat(name).st_mtime_ns)
         except (RunError, OSError):
             continue
     return results

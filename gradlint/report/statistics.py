@@ -1,4 +1,4 @@
-"""How many findings each rule has, in place of the findings: `--statistics`.
+"""How many findings each rule has, in place of the findings: `--statistics`. The closing lines tell what was decided.
 
 SARIF, GitLab's and JUnit's reports have no room for counts, and an empty one would say that all is well: they are left
 as they are.
@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 from gradlint.report import github, markdown
+from gradlint.report.closing import decisions_of, share
 from gradlint.report.contents import Report
 
 Count = tuple[str, str, int]
@@ -46,11 +47,11 @@ def render_markdown(report: Report) -> str:
 
 
 def render_github(report: Report) -> str:
-    """A notice per rule."""
-    return "".join(
-        f"{github.command('notice', {'title': f'{code} {name}'}, _told(count))}\n"
-        for code, name, count in _counted(report)
-    )
+    """A notice per rule, and one about the gradient calls."""
+    notices = [({"title": f"{code} {name}"}, _told(count)) for code, name, count in _counted(report)]
+    if known := share(decisions_of(report.results)):
+        notices.append(({"title": "gradlint"}, known))
+    return "".join(f"{github.command('notice', about, text)}\n" for about, text in notices)
 
 
 STATISTICS: dict[str, Callable[[Report], str]] = {

@@ -214,7 +214,9 @@ class Settings:
     rules: tuple[str, ...] = _is(
         (),
         Paths(of_file=True),
-        "Files with rules of the project's own, seen from the folder of the file.",
+        "Files with rules of the project's own, seen from the folder of the file. They are run, so only those count "
+        "that are named by the settings of the working folder or of a folder above it, by a file that these extend or "
+        "`--config` names, or that `--allow-rules` allows; about others a line is printed.",
         'rules = ["tools/our_rules.py"]',
     )
     output_format: str = _is(
@@ -223,7 +225,7 @@ class Settings:
     fail_level: Severity = _is(  # noqa: RUF009
         Severity.WARNING,
         FailLevel(_severities),
-        "The lowest severity that makes the exit status 1.",
+        "The lowest severity that makes the exit status 1. Of several paths that are named, the strictest counts.",
         'fail-level = "error"',
         of_run=True,
     )

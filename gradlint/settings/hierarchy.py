@@ -27,6 +27,7 @@ from gradlint.settings.layers import (
     layer_of_values,
     layers_of_file,
 )
+from gradlint.settings.trust import Tell, Trust
 from gradlint.text import path_names, printable
 
 #: The environment variable that names a configuration file, where `--config` names none.
@@ -42,13 +43,16 @@ class Choices:
     isolated: bool = False
     flags: Mapping[str, object] = field(default_factory=dict)
     """By option, without its dashes: values as TOML would hold them."""
+    allow_rules: tuple[str, ...] = ()
+    """Values of `--allow-rules`: rule files, settings files and folders of either."""
 
 
 class Hierarchy:
     """Finds the settings of files, and remembers them per folder: thousands of files must not make it slow."""
 
-    def __init__(self, choices: Choices | None = None) -> None:
-        """
+    def __init__(self, choices: Choices | None = None, tell: Tell | None = None) -> None:
+        """`tell` is handed a line about each file whose rules are not run; without it, that is a warning of Python.
+
         Raises:
             RunError: what the choices say makes no sense.
         """
@@ -59,9 +63,11 @@ class Hierarchy:
         self._by_file: dict[str | None, Settings] = {}
         self._by_folder: dict[str, Settings] = {}
         self._configs: dict[str, str | None] = {}
+        self._trust = Trust.of(choices.allow_rules, tell)
+        self._named = files[0] if files else None
         self._fixed: Settings | None = None
         if files or choices.isolated:
-            self._fixed = self._settings_of(files[0] if files else None, os.getcwd() if files else None)
+            self._fixed = self._settings_of(self._named, os.getcwd() if files else None)
 
     def for_file(self, path: str) -> Settings:
         """The settings for a file: one of `-` is seen from the working folder.
@@ -122,6 +128,7 @@ class Hierarchy:
     def _settings_of(self, file: str | None, root: str | None = None) -> Settings:
         if file not in self._by_file:
             layers = layers_of_file(file, root) if file is not None else []
+            layers = self._trust.applied(layers, is_named=file == self._named)
             root = root or (os.path.dirname(file) if file is not None else None)
             settings = joined(layers, root, self._options)
             self._by_file[file] = with_flags(settings, self._flags) if self._flags else settings
@@ -197,13 +204,20 @@ def _read_flag(key: str, value: object, base: Base, rules: tuple[Rule, ...] | No
     return read
 
 
-def load_settings(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = ()) -> Settings:
+def load_settings(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
+    *,
+    allow_rules: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
+) -> Settings:
     """The settings for this path, for the first of several, or without any for the working folder.
+
+    Rule files are run where settings of the working folder, or of a folder above it, name them. Others have to be in
+    `allow_rules`, themselves, their settings file or a folder around; a warning tells of those that are not.
 
     Raises:
         RunError: a configuration file cannot be read, or holds a key or value that makes no sense.
     """
-    return Hierarchy().for_run(path_names(paths))
+    return Hierarchy(Choices(allow_rules=tuple(path_names(allow_rules)))).for_run(path_names(paths))
 
 
 def settings_from(values: Mapping[str, object], root: str | Path = ".") -> Settings:

@@ -68,6 +68,10 @@ class Layer:
     source: Text
     values: dict[str, Any] = field(default_factory=dict)
     """By key."""
+    file: str = ""
+    """The configuration file; empty for options and values of a program."""
+    has_foreign_rules: bool = False
+    """Whether it names rule files that are not run."""
 
     def load_rules(self) -> None:
         """Make the rules in the files that `rules` names known.
@@ -88,6 +92,8 @@ class Layer:
             RunError: a word names no rule.
         """
         for key, value in self.values.items():
+            if self.has_foreign_rules and key != "select":  # with nothing known selected, silence would mean nothing
+                continue
             try:
                 all_settings()[key][1].kind.check(value, rules)
             except Mistake as mistake:
@@ -231,7 +237,7 @@ def _layer_of_file(file: str, root: str, extended_by: Text | None) -> Layer:
         if not isinstance(told, Mapping):
             raise source.error("`tool.gradlint` must be a table")
         table = dict(told)
-    return Layer(source, _values(table, source, Base(root, os.path.dirname(file))))
+    return Layer(source, _values(table, source, Base(root, os.path.dirname(file))), file)
 
 
 def _text_of(file: str, data: bytes) -> Text:
