@@ -9,12 +9,8 @@ from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.objects import Variable
 from gradlint.flow.update_events import CopyWritten, Holder, ItemAssigned, ScatterMethodCalled, SliceMethodCalled
 from gradlint.flow.values import DType, How, Kind, Value
+from gradlint.knowledge.variable_methods import SCATTERING
 
-ASSIGNING = frozenset({"assign", "assign_add", "assign_sub"})
-SCATTERING = frozenset(
-    "scatter_nd_update scatter_nd_add scatter_nd_sub scatter_nd_max scatter_nd_min scatter_update scatter_add "
-    "scatter_sub scatter_mul scatter_div scatter_max scatter_min batch_scatter_update".split()
-)
 #: Calls whose arrays are copies of a variable's numbers.
 _COPIES = (".numpy", "get_weights")
 

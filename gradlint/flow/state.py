@@ -40,7 +40,6 @@ RECORDING: Key = (0, "recording")
 #: whenever a name of it is first needed, what its body makes is older than all that the importing file makes.
 START = 10**13
 STRETCH = 10**10
-_LEAVES_EAGER = ("disable_eager_execution", "disable_v2_behavior", "Session(", ".as_default()")
 
 
 class OutOfFuel(Exception):
@@ -281,24 +280,23 @@ class State:
         module.frame = Frame(self.new_id(), None, None, None, None, self.names_of(source.tree), name="<module>")
         module.frame.module = module
 
-    def nodes(self, word: str) -> Iterator[ast.AST]:
-        """Every node of every file that was run and holds a word: what is said anywhere in the program's text."""
+    def nodes(self, name: str) -> Iterator[ast.AST]:
+        """Every node of every file that was run and uses a name: what is said anywhere in the program's text."""
         for source in list(self.sources_run.values()):
-            if word in source.file.text:
+            if source.relevance.uses(name):
                 yield from ast.walk(source.tree)
 
-    def learn_from(self, text: str) -> None:
-        """Note what a file switches on for the whole program, by the words that it must use for that."""
-        if any(mark in text for mark in _LEAVES_EAGER):
+    def learn_from(self, source: Source) -> None:
+        """Note what a file switches on for the whole program."""
+        switches = source.relevance.switches
+        if switches.leaves_eager:
             self.eager = None
-        self.keras_3 = self.keras_3 and "tf_keras" not in text
-        self.numpy_behaviour = self.numpy_behaviour or "enable_numpy_behavior" in text
-        self.registers_gradients = self.registers_gradients or any(
-            mark in text for mark in ("RegisterGradient", "override_gradient", "gradient_override")
-        )
-        self.runs_eagerly = self.runs_eagerly or "run_eagerly" in text
-        self.compiles_xla = self.compiles_xla or "jit_compile=True" in text or "experimental_compile=True" in text
-        self.never_traces = self.never_traces or "run_functions_eagerly" in text
+        self.keras_3 = self.keras_3 and not switches.keras_2
+        self.numpy_behaviour = self.numpy_behaviour or switches.numpy_behaviour
+        self.registers_gradients = self.registers_gradients or switches.registers_gradients
+        self.runs_eagerly = self.runs_eagerly or switches.runs_eagerly
+        self.compiles_xla = self.compiles_xla or switches.compiles_xla
+        self.never_traces = self.never_traces or switches.never_traces
 
     @property
     def module(self) -> Frame:
