@@ -83,8 +83,17 @@ class BoundNames:
         return _is_variable(node, self._variables)
 
     def may_be_boolean(self, node: ast.expr) -> bool:
-        """Whether an expression, or what its name is bound to, compares tensors."""
+        """Whether an expression, or what its name is bound to, compares tensors or holds truth values."""
+        while isinstance(node, ast.Subscript):
+            node = node.value
         return any(_compares(each) for each in (node, *self.values.get(_plain_name(node), ())))
+
+    def copies_variable(self, name: str) -> bool:
+        """Whether a name is bound to what a call makes of a variable: `np.array(self.table)`."""
+        return any(
+            isinstance(value, ast.Call) and any(map(self.may_hold_variable, value.args))
+            for value in self.values.get(name, ())
+        )
 
     def may_hold_tensor(self, name: str) -> bool:
         """Whether something that could be a tensor is bound to a name."""
@@ -134,8 +143,16 @@ def _compares(node: ast.expr) -> bool:
         return isinstance(node.op, ast.Invert) and _compares(node.operand)
     if isinstance(node, ast.BinOp):
         return isinstance(node.op, ast.BitAnd | ast.BitOr) and (_compares(node.left) or _compares(node.right))
-    effect = effect_of(f"tf.{last_name(node.func)}") if isinstance(node, ast.Call) else None
+    if not isinstance(node, ast.Call):
+        return False
+    if any(isinstance(each, ast.List) and any(map(_is_truth, each.elts)) for each in node.args):
+        return True
+    effect = effect_of(f"tf.{last_name(node.func)}")
     return effect is not None and DtypeClass.BOOL in effect.dtypes
+
+
+def _is_truth(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, bool)
 
 
 def _may_make_tensor(node: ast.expr) -> bool:

@@ -13,7 +13,14 @@ from copy import copy
 
 from gradlint.flow.bound_names import BoundNames, last_name
 from gradlint.flow.switches import Switches
-from gradlint.flow.triggers import DIFFERENTIATES, JUDGED_ALONE, SET_FOR_TRAINING, is_tensor_index, triggers
+from gradlint.flow.triggers import (
+    CHANGE_VARIABLES,
+    DIFFERENTIATES,
+    JUDGED_ALONE,
+    SET_FOR_TRAINING,
+    is_tensor_index,
+    triggers,
+)
 
 _MUTATORS = frozenset(
     {"append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "add", "appendleft", "popleft"}
@@ -98,6 +105,7 @@ class Relevance:
         self.keywords: set[str] = set()
         # what is decided when all names are known: items that are assigned, `w += x`, products; with what is around
         self._judged_alone: set[str] = set()  # what such things are called here
+        self._on_parameters: set[str] = set()  # functions that change variables or items of what they are given
         self._around: dict[ast.AST, ast.AST] = {}
         self._items_assigned: list[tuple[ast.Subscript, Owners]] = []
         self._augmented: list[tuple[ast.AugAssign, Owners]] = []
@@ -218,6 +226,10 @@ class Relevance:
         self._name_used(node.attr, owners)
         if triggers(node):
             self._alone.update(owners)
+        if node.attr in CHANGE_VARIABLES and isinstance(owners[-1], Def):
+            base = _base_of(node.value)
+            if isinstance(base, ast.Name) and base.id in _parameters(owners[-1]):
+                self._on_parameters.add(getattr(owners[-1], "name", ""))
         if not isinstance(node.ctx, ast.Load):
             if not init:
                 self.assigned_outside_init.add(node.attr)
@@ -288,11 +300,14 @@ class Relevance:
             if any(map(self.bound.may_be_boolean, sides)):
                 self._alone.update(owners)
         self._add_item_assigners()
+        self._on_parameters.discard("")
+        if self._on_parameters:  # what is judged there rests on what those that call it hand over
+            asked = self._on_parameters
+            self._alone.update(owner for owner, used in self._called.items() if not used.isdisjoint(asked))
 
     def _add_item_assigners(self) -> None:
-        """Functions that assign to an item of what could be a tensor; of a parameter, with those that call them."""
+        """Functions that assign to an item of what could be a tensor, or copies a variable."""
         bound_in: dict[ast.AST, BoundNames] = {}
-        asked: set[str] = set()
         for store, owners in self._items_assigned:
             function, base = owners[-1], _base_of(store)
             if function in self._alone or not isinstance(function, Def):
@@ -307,13 +322,12 @@ class Relevance:
                 if base.id not in local.values and base.id in _parameters(function):
                     if not isinstance(store.slice, ast.Slice):
                         continue
-                    asked.add(getattr(function, "name", ""))
-                elif not (local if base.id in local.values else self.bound).may_hold_tensor(base.id):
-                    continue
+                    self._on_parameters.add(getattr(function, "name", ""))
+                else:
+                    bound = local if base.id in local.values else self.bound
+                    if not bound.may_hold_tensor(base.id) and not self.bound.copies_variable(base.id):
+                        continue
             self._alone.update(owners)
-        asked.discard("")
-        if asked:
-            self._alone.update(owner for owner, used in self._called.items() if not used.isdisjoint(asked))
 
     def _name_used(self, name: str, owners: Owners) -> None:
         self._called[owners[-1]].add(name)

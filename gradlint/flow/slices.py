@@ -93,11 +93,12 @@ def _holder(value: Value) -> Holder:
     return Holder.SLICE if variable_behind(value) is not None else Holder.TENSOR
 
 
-def note_method(it: Interpreter, receiver: Value, name: str, node: ast.AST) -> bool:
-    """A method call that only variables (or only tf.Variables) have; True when it surely raises."""
-    if it.expected or it.choosing or not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+def note_method(it: Interpreter, receiver: Value, name: str, node: ast.AST | None) -> bool:
+    """A method that only variables (or only tf.Variables) have, called or handed on; True when it surely raises."""
+    read = node.func if isinstance(node, ast.Call) else node
+    if it.expected or it.choosing or node is None or not isinstance(read, ast.Attribute):
         return False
-    owner = ast.unparse(node.func.value)
+    owner = ast.unparse(read.value)
     if receiver.kind is Kind.VARIABLE:
         if name in SCATTERING and isinstance(receiver.ref, Variable) and receiver.ref.keras:
             it.note(ScatterMethodCalled, node, owner, name)
@@ -106,7 +107,7 @@ def note_method(it: Interpreter, receiver: Value, name: str, node: ast.AST) -> b
     if not is_surely_tensor(receiver) or is_assignable_slice(receiver, name):
         return False
     behind = variable_behind(receiver)
-    variable = ast.unparse(_innermost(node.func.value)) if behind is not None else ""
+    variable = ast.unparse(_innermost(read.value)) if behind is not None else ""
     it.note(SliceMethodCalled, node, owner, name, variable, receiver.label == "[]" and behind is not None)
     return True
 

@@ -31,6 +31,8 @@ DIFFERENTIATES = frozenset(
         "fit_generator",
     }
 )
+#: Methods that change a variable. Of a parameter, those that call the function are worth running as well.
+CHANGE_VARIABLES = ASSIGNING | SCATTERING
 #: What makes the function that it stands in worth running, and its callers no more than they were.
 JUDGED_ALONE = frozenset(
     {
@@ -41,8 +43,7 @@ JUDGED_ALONE = frozenset(
         "tensor_scatter_nd_update",
         "Sequential",
         "Model",
-        *ASSIGNING,
-        *SCATTERING,
+        *CHANGE_VARIABLES,
     }
 )
 #: Attributes of layers and optimizers that say how to train, and the argument that Keras 3 knows no more.
