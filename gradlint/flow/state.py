@@ -33,8 +33,8 @@ FUEL_FOR_IMPORTS, FUEL_FOR_IMPORTS_OF_PROGRAM = 2_000, 6_000
 #: Modules that a script may lead to, and a file that others import; further ones are opaque.
 MOST_MODULES_OF_PROGRAM, MOST_MODULES = 100, 15
 #: Evaluations in functions of other files: of what the file itself runs, of one function that nobody calls, of all
-#: those. What a row of code takes is a guess, for functions that are too long for what is left.
-FUEL_ABROAD, FUEL_ABROAD_PER_OPEN, FUEL_ABROAD_OPEN, FUEL_PER_ROW = 5_000, 1_000, 2_000, 8
+#: those. What a statement takes is a guess, for functions that are too long for what is left.
+FUEL_ABROAD, FUEL_ABROAD_PER_OPEN, FUEL_ABROAD_OPEN, FUEL_PER_STATEMENT = 5_000, 1_000, 2_000, 15
 RECORDING: Key = (0, "recording")
 #: The clock of the file that is judged starts here. Each module that it imports runs earlier, in a stretch of its own:
 #: whenever a name of it is first needed, what its body makes is older than all that the importing file makes.
@@ -333,8 +333,11 @@ class State:
     def may_go_abroad(self, function: Function) -> bool:
         """Whether there is fuel for a call of a function in another file."""
         used = self.abroad_since - self.fuel if self.abroad_since >= 0 else 0
-        rows = (function.node.end_lineno or 0) - function.node.lineno
-        return self.abroad_fuel - used > rows * FUEL_PER_ROW
+        source = self.sources_run.get(function.node.lineno // ROWS)
+        counts: dict[ast.AST, int] = source.memo.setdefault("statements", {}) if source is not None else {}
+        if function.node not in counts:
+            counts[function.node] = sum(isinstance(each, ast.stmt) for each in ast.walk(function.node))
+        return self.abroad_fuel - used > counts[function.node] * FUEL_PER_STATEMENT
 
     def note(
         self,
