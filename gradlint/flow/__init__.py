@@ -48,19 +48,13 @@ def connected(it: Interpreter) -> Interpreter:
 
 def analyse(source: Source, settings: Settings, project: Project) -> FlowResult:
     """What happens to gradients in this file, modules of the project that it needs included."""
-    from gradlint.flow.relevance import TRIGGERS, is_worth_running
     from gradlint.flow.trained_names import is_program, is_test
 
     text = source.file.text
     path = os.path.abspath(source.file.filename)
     runs = is_program(path, text) or project.trained_names.runs_at_once(source, path)
     leads = (runs or is_test(path)) and project.trained_names.leads(path, text)
-    if not leads and not is_worth_running(text):
-        return FlowResult()
     trained = project.trained_names.of_imports(source, path) if leads else []
-    relevant = source.relevance.relevant or source.relevance.training(trained)
-    if not relevant and not trained and not any(trigger in text for trigger in TRIGGERS):
-        return FlowResult()
     from gradlint.flow.entries import run_module
     from gradlint.flow.gradients import Gradients
     from gradlint.flow.interpreter import Interpreter
@@ -77,7 +71,7 @@ def analyse(source: Source, settings: Settings, project: Project) -> FlowResult:
     it.differentiable = frozenset(canonical(name) for name in settings.differentiable)
     it.nondifferentiable = frozenset(canonical(name) for name in settings.nondifferentiable)
     it.keras_3 = settings.keras == 3
-    it.learn_from(text)
+    it.learn_from(source)
     run_module(it)
     it.is_over = True
     gradients = Gradients(it, Places(it.sources_run))

@@ -27,7 +27,7 @@ from gradlint.flow.objects import (
     Transformed,
 )
 from gradlint.flow.sequences import MOST_WAYS
-from gradlint.flow.slices import note_unseen_method
+from gradlint.flow.slices import note_method, note_unseen_method
 from gradlint.flow.tensor_calls import TO_NUMBERS, plain_call, plain_method
 from gradlint.flow.told_functions import names_as_called, names_of, told_by_settings
 from gradlint.flow.training import run_compile
@@ -36,6 +36,7 @@ from gradlint.flow.values import How, Kind, Value, alternatives
 from gradlint.flow.weight_names import never_matches
 from gradlint.flow.written import written_as_method
 from gradlint.knowledge.conventions import PREDICTS, computes_now, hands_out_objects
+from gradlint.knowledge.variable_methods import ASSIGNING, SCATTERING
 from gradlint.verdicts import Cause
 
 
@@ -54,6 +55,9 @@ def call(it: Interpreter, function: Value, arguments: Arguments, node: ast.AST) 
             return call_symbol(it, function.ref, arguments, node)
         case Kind.METHOD:
             method: LibraryMethod = function.ref
+            if _raises_where_read(it, method, function.node, node):
+                it.alive = False
+                return it.plain(node)
             return call_library_method(it, method.receiver, method.name, arguments, node)
         case Kind.CLASS if is_enumeration(function.ref) and len(arguments.every()) == 1:
             return members_for(it, function.ref, arguments.every()[0], node, by_value=True)
@@ -73,6 +77,13 @@ def call(it: Interpreter, function: Value, arguments: Arguments, node: ast.AST) 
                 return it.fresh(Kind.LITERAL, node, ref=False)
             return plain_method(it, function, name_called(node), arguments, node)
     return _opaque(it, function, arguments, node)
+
+
+def _raises_where_read(it: Interpreter, method: LibraryMethod, read: ast.AST | None, node: ast.AST) -> bool:
+    """Whether `move = rows[0].assign_sub`, called by that name now, asked a tensor for a method of variables."""
+    if method.name not in ASSIGNING | SCATTERING or (isinstance(node, ast.Call) and node.func is read):
+        return False
+    return method.receiver.kind is Kind.TENSOR and note_method(it, method.receiver, method.name, read)
 
 
 def _call_alternatives(it: Interpreter, function: Value, arguments: Arguments, node: ast.AST) -> Value:

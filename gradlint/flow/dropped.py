@@ -95,8 +95,12 @@ def _is_read_again(it: Interpreter, node: ast.Call) -> bool:
     """Whether the name that the function is given is read below the call."""
     name = node.args[0].id if node.args and isinstance(node.args[0], ast.Name) else ""
     scope: ast.AST = it.frame.function.node if it.frame.function is not None else it.tree
+    end = (node.end_lineno or 0, node.end_col_offset or 0)
     return any(
-        isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Load) and each.lineno > node.lineno
+        isinstance(each, ast.Name)
+        and each.id == name
+        and isinstance(each.ctx, ast.Load)
+        and (each.lineno, each.col_offset) >= end
         for each in ast.walk(scope)
     )
 

@@ -43,10 +43,6 @@ def _is_cut_at(event: object, places: set[Place]) -> bool:
     return isinstance(event, SourcesStarved) and event.cut.place in places
 
 
-def _line(place: Place) -> tuple[int, ...]:
-    return place.file, place.cell, place.row
-
-
 class Gradients:
     """Answers the questions of one run."""
 
@@ -75,16 +71,18 @@ class Gradients:
 
     def _add_noted(self) -> None:
         """What was noted while code ran; not twice what a gradient call showed already."""
-        rebound = {_line(each.place) for each in self.events if isinstance(each, events.VariableRebound)}
+        rebound = [each.place for each in self.events if isinstance(each, events.VariableRebound)]
         noted = list(self.notes.as_events())
         dropped = {each.place for each in noted if isinstance(each, ResultDropped | MetricAsLoss)}
         # A dropped result, a metric for a loss, is told as such, not as the cut that it makes.
         self.events = [each for each in self.events if not _is_cut_at(each, dropped) and not self._is_ignoring(each)]
-        starved = {_line(each.cut.place) for each in self.events if isinstance(each, SourcesStarved | TermStarved)}
+        starved = [each.cut.place for each in self.events if isinstance(each, SourcesStarved | TermStarved)]
         for event in noted:
-            told = rebound if isinstance(event, events.VariableRebound) else starved
-            if not isinstance(event, events.VariableRebound | WeightSnapshot) or _line(event.place) not in told:
-                self.events.append(event)
+            if isinstance(event, events.VariableRebound | WeightSnapshot):
+                told = rebound if isinstance(event, events.VariableRebound) else starved
+                if self.places.statement(event.place) in map(self.places.statement, told):
+                    continue
+            self.events.append(event)
 
     def _note_left_out(self, found: list[Outcome]) -> None:
         """A part of a model that is called under the tape, and whose output the loss leaves out."""

@@ -17,12 +17,12 @@ _LISTING = frozenset({"append", "extend", "insert", "zip", "apply", "build"})
 
 def is_listed(it: Interpreter, name: str) -> bool:
     """Whether an attribute of this name is put into a list of variables: `x.variables + [self.scale]`."""
-    return any(_lists(node, name) for node in it.nodes(f".{name}"))
+    return any(_lists(node, name) for node in it.nodes(name))
 
 
 def is_asked_for_variables(it: Interpreter, name: str) -> bool:
     """Whether the variables of what an attribute of this name holds are read: `self.head.trainable_variables`."""
-    for node in it.nodes(f".{name}"):
+    for node in it.nodes(name):
         if isinstance(node, ast.Attribute) and node.attr in VARIABLE_SETS and _is_named(node.value, name):
             return True
         if isinstance(node, ast.ListComp | ast.GeneratorExp) and any(

@@ -36,11 +36,12 @@ from gradlint.flow.scatters import note_assign, note_scatter
 from gradlint.flow.sequences import element_of
 from gradlint.flow.shapes import asked_shape
 from gradlint.flow.singularities import matters
-from gradlint.flow.slices import ASSIGNING, SCATTERING, note_method
+from gradlint.flow.slices import note_method
 from gradlint.flow.tape_methods import call_tape_method
 from gradlint.flow.tensor_calls import TO_NUMBERS, cast_call, device_context, plain_call, plain_method
 from gradlint.flow.training import run_minimize
 from gradlint.flow.values import Kind, Value, walk_since
+from gradlint.knowledge.variable_methods import ASSIGNING, SCATTERING
 from gradlint.verdicts import Cause
 
 

@@ -196,7 +196,7 @@ def run(it: Interpreter, module: Module) -> None:
     module.progress = Progress.RUNNING
     if module.source is not None and module.frame is not None:
         it.relevance.include(module.source.relevance)
-        it.learn_from(module.source.file.text)
+        it.learn_from(module.source)
         it.modules_run += 1  # each has a stretch of the clock to itself: serial numbers are identities
         with in_module(it, module.frame, START - STRETCH * it.modules_run):
             for statement in module.source.tree.body:

@@ -10,6 +10,21 @@ from gradlint.flow.wording import on_one_line
 from gradlint.rule import Place
 
 
+def _start(node: ast.stmt) -> tuple[int, int]:
+    return node.lineno, node.col_offset
+
+
+def statements_in(node: ast.AST) -> list[ast.stmt]:
+    """The statements right below a statement, in the order of the text."""
+    found: list[ast.stmt] = []
+    for each in ast.iter_child_nodes(node):
+        if isinstance(each, ast.stmt):
+            found.append(each)
+        elif isinstance(each, ast.ExceptHandler | ast.match_case):
+            found += each.body
+    return found
+
+
 class Places:
     """Resolves the nodes of the files that were run."""
 
@@ -54,6 +69,23 @@ class Places:
         start = self._column(row, start_offset) + self._moved(row)
         stop = self._column(end, end_offset) + self._moved(end)
         return Place(shown, start, shown + end - row, stop, cell, number)
+
+    def statement(self, place: Place) -> tuple[int, int]:
+        """Where the innermost statement begins that a place is in, by the rows of all files."""
+        source = self._sources.get(place.file)
+        if source is None:
+            return place.row, place.column
+        row = source.file.row_of(place) + place.file * ROWS
+        line = self._line(row)
+        offset = len(line[: place.column - 1 - self._moved(row)].encode())
+        found, body = (row, 0), source.tree.body
+        while body:
+            around = [each for each in body if _start(each) <= (row, offset)]
+            if not around or (row, offset) >= (around[-1].end_lineno, around[-1].end_col_offset):
+                break
+            found = _start(around[-1])
+            body = statements_in(around[-1])
+        return found
 
     def code(self, node: ast.AST) -> str:
         """The code of a node on one line."""

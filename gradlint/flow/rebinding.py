@@ -151,7 +151,7 @@ def _reads_attribute(it: Interpreter, name: str, statement: ast.stmt) -> bool:
     own = {id(each) for each in ast.walk(statement)}
     return any(
         isinstance(each, ast.Attribute) and each.attr == last and isinstance(each.ctx, ast.Load) and id(each) not in own
-        for each in it.nodes(f".{last}")
+        for each in it.nodes(last)
     )
 
 

@@ -1,138 +1,31 @@
-"""Relevance: one cheap walk of the tree that says what has to be interpreted at all.
+"""Relevance: one walk of the tree that says which functions are worth running though nobody calls them.
 
-Only functions from which a gradient can be asked are run as entries of their own; and an
-attribute of an open `self` is trusted only where nothing but `__init__` assigns it.
+Which syntax makes them so says `triggers.py`. The same walk notes what is asked of the whole text later: which names
+are used, and who assigns which attribute; an attribute of an open `self` is trusted only where nothing but `__init__`
+assigns it.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from copy import copy
 
-from gradlint.knowledge.pure_functions import ARITHMETIC, BEGINS_LINE, CHANGING, SHAPING
-
-#: Attributes and names whose call differentiates, or trains.
-DIFFERENTIATES = frozenset(
-    {
-        "GradientTape",
-        "ForwardAccumulator",
-        "gradient",
-        "jacobian",
-        "batch_jacobian",
-        "gradients",
-        "jvp",
-        "minimize",
-        "compute_gradients",
-        "fit",
-        "train_on_batch",
-        "fit_generator",
-    }
+from gradlint.flow.bound_names import BoundNames, last_name
+from gradlint.flow.switches import Switches
+from gradlint.flow.triggers import (
+    CHANGE_VARIABLES,
+    DIFFERENTIATES,
+    JUDGED_ALONE,
+    SET_FOR_TRAINING,
+    is_tensor_index,
+    triggers,
 )
-#: What makes the function that it stands in worth running, and its callers no more than they were.
-JUDGED_ALONE = frozenset(
-    {
-        "compile",
-        "minimize",
-        "assign",
-        "apply_gradients",
-        "scatter_nd_update",
-        "scatter_nd_sub",
-        "scatter_nd_add",
-        "scatter_update",
-        "scatter_sub",
-        "scatter_add",
-        "tensor_scatter_nd_update",
-        "Sequential",
-        "Model",
-    }
-)
-
-#: What makes a file worth interpreting: bytes searched before anything is parsed for flow.
-TRIGGERS = (
-    "GradientTape",
-    "ForwardAccumulator",
-    ".gradients(",
-    "import gradients",
-    ".minimize(",
-    "import *",
-    ".fit(",
-    ".gradient(",
-    ".jacobian(",
-    "tf.custom_gradient",
-    "tensorflow.custom_gradient",
-    "apply_gradients",
-    "get_weights()",
-    "TensorArray",
-    "scatter_",
-    "assign_sub(",
-    "assign_add(",
-    ".assign(",
-    ".trainable = ",
-    "] = ",
-    "] -= ",
-    "] += ",
-    "] *= ",
-    "] /= ",
-    "clip_by_",
-    "tf.where(",
-    "def call(",
-    "y_pred",
-    "Sequential(",
-    "Model(",
-    "(lr=",
-    ", lr=",
-    ".lr = ",
-)
-#: Where a word alone would find too much: in a loop's head these say that it runs over variables or pairs.
-_LOOPED_OVER = ("zip(", "variables", "weights")
-#: What such a head speaks of, in one word or another, when it pairs variables with their updates.
-_HINTS = ("grad", "var", "weight", "param", "target", "source", "accum", "model", "net", "theta", "slow", "fast")
-_COMPILE_REACH, _BODY_REACH = 300, 2000
-
-
-def is_worth_running(text: str) -> bool:
-    """Whether anything in the file could be judged. Searching comes before parsing anything for flow."""
-    if any(trigger in text for trigger in TRIGGERS) or _compiles_loss(text) or _loops_over_variables(text):
-        return True
-    return BEGINS_LINE(text) is not None
-
-
-def _compiles_loss(text: str) -> bool:
-    """Whether a loss is given to `compile`, which is not that of `re`."""
-    at = text.find(".compile(")
-    while at >= 0:
-        if not text.endswith("re", 0, at) and "loss" in text[at : at + _COMPILE_REACH]:
-            return True
-        at = text.find(".compile(", at + 1)
-    return False
-
-
-def _loops_over_variables(text: str) -> bool:
-    for word in _LOOPED_OVER:
-        at = text.find(word)
-        while at >= 0:
-            start = text.rfind("\n", 0, at) + 1
-            head = text[start : text.find("\n", at)].lstrip()
-            if head.startswith("for ") and any(hint in head for hint in _HINTS) and _is_rebound_below(text, start, at):
-                return True
-            at = text.find(word, at + 1)
-    return False
-
-
-def _is_rebound_below(text: str, start: int, at: int) -> bool:
-    """Whether a name of the loop's head stands alone before an assignment in the lines that follow."""
-    head = text[start:at].partition(" in ")[0].lstrip()[len("for ") :]
-    body = text[at : at + _BODY_REACH]
-    names = [name.strip(" ()*") for name in head.split(",")]
-    return any(f" {name} {sign} " in body for name in names if name for sign in ("=", "-=", "+=", "*=", "/="))
-
 
 _MUTATORS = frozenset(
     {"append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "add", "appendleft", "popleft"}
 )
 _SCALES_LOSS = frozenset({"scale_loss", "get_scaled_loss", "LossScaleOptimizer", "loss_scale"})
-_SETS = frozenset({"trainable_variables", "trainable_weights", "variables", "weights"})
 
 
 def _base_of(node: ast.expr) -> ast.expr:
@@ -142,6 +35,37 @@ def _base_of(node: ast.expr) -> ast.expr:
 
 
 Def = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+Owners = tuple[ast.AST, ...]
+"""The module, and the functions around a node, outermost first."""
+
+#: The other nodes that say anything; most by far are constants.
+_TELLING = (
+    ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr, ast.For, ast.AsyncFor, ast.comprehension, ast.withitem,
+    ast.Expr, ast.Return, ast.Subscript, ast.BinOp, ast.Dict, ast.keyword, ast.Import, ast.ImportFrom, ast.Global,
+)  # fmt: skip
+_NO_CHILDREN = frozenset({"ctx", "op", "ops"})
+_CHILDREN: dict[type, tuple[str, ...]] = {}
+
+
+def children(node: ast.AST) -> Iterable[ast.AST]:
+    """The nodes right below a node, without those that only say how it is meant (`Load`, `Add`)."""
+    names = _CHILDREN.get(type(node))
+    if names is None:
+        names = _CHILDREN[type(node)] = tuple(each for each in node._fields if each not in _NO_CHILDREN)
+    for name in names:
+        value = getattr(node, name, None)
+        if isinstance(value, ast.AST):
+            yield value
+        elif isinstance(value, list):
+            for each in value:
+                if isinstance(each, ast.AST):
+                    yield each
+
+
+def _parameters(function: Def) -> set[str]:
+    spec = function.args
+    named = (*spec.posonlyargs, *spec.args, *spec.kwonlyargs, spec.vararg, spec.kwarg)
+    return {each.arg for each in named if each is not None}
 
 
 def _asks_gradient(node: ast.Call) -> bool:
@@ -149,72 +73,6 @@ def _asks_gradient(node: ast.Call) -> bool:
     if not isinstance(function, ast.Attribute) or function.attr not in ("gradient", "jacobian", "batch_jacobian"):
         return False
     return len(node.args) + len(node.keywords) >= 2
-
-
-def _rebinds_variables(loop: ast.For) -> bool:
-    """Whether a loop over variables, or over several things at once, computes a new value for its own name."""
-    over = {each.attr for each in ast.walk(loop.iter) if isinstance(each, ast.Attribute)}
-    zipped = any(isinstance(each, ast.Name) and each.id == "zip" for each in ast.walk(loop.iter))
-    if not zipped and not over & _SETS:
-        return False
-    names = {each.id for each in ast.walk(loop.target) if isinstance(each, ast.Name)}
-    for statement in loop.body:
-        left = statement.targets[0] if isinstance(statement, ast.Assign) else getattr(statement, "target", None)
-        if isinstance(left, ast.Name) and left.id in names and isinstance(statement, ast.Assign | ast.AugAssign):
-            return True
-    return False
-
-
-def _assigns_to_slice(node: ast.Call) -> bool:
-    """`v[i].assign_sub(x)`, `tf.gather(v, i).assign(x)`."""
-    function = node.func
-    return (
-        isinstance(function, ast.Attribute)
-        and function.attr in ("assign", "assign_add", "assign_sub")
-        and isinstance(function.value, ast.Subscript | ast.Call)
-    )
-
-
-def _drops_result(statement: ast.Expr) -> bool:
-    """A call of something like `tf.where(...)` as a statement."""
-    function = statement.value.func if isinstance(statement.value, ast.Call) else None
-    return isinstance(function, ast.Attribute) and function.attr in CHANGING | SHAPING | ARITHMETIC
-
-
-_ARRAY_ROOTS = frozenset(
-    {"np", "numpy", "list", "dict", "defaultdict", "collections", "OrderedDict", "sorted", "jnp", "torch"}
-)
-
-
-def _is_tensor_like(node: ast.Subscript) -> bool:
-    """`x[:, i] = ...`: nothing but an array or a tensor is indexed so."""
-    if not isinstance(node.slice, ast.Tuple):
-        return False
-    return any(isinstance(each, ast.Slice) or ast.unparse(each) == "..." for each in node.slice.elts)
-
-
-def _may_make_tensor(node: ast.expr) -> bool:
-    """Whether an expression could be a tensor: a call of something else than NumPy and the built-in containers."""
-    while isinstance(node, ast.BinOp):
-        node = node.left
-    if not isinstance(node, ast.Call):
-        return isinstance(node, ast.Attribute)
-    root: ast.expr = node.func
-    while isinstance(root, ast.Attribute):
-        root = root.value
-    return not (isinstance(root, ast.Name) and root.id in _ARRAY_ROOTS)
-
-
-def _sets_for_training(node: ast.Attribute) -> bool:
-    """`layer.trainable = ...`, `optimizer.lr`, or an attribute of `self.model` that a callback sets."""
-    if isinstance(node.ctx, ast.Load):
-        return node.attr == "lr"
-    of_model = isinstance(node.value, ast.Attribute) and node.value.attr == "model"
-    return node.attr in _SET_FOR_TRAINING or of_model
-
-
-#: Attributes of layers and optimizers that say how to train.
-_SET_FOR_TRAINING = frozenset({"trainable", "lr"})
 
 
 class Relevance:
@@ -242,12 +100,21 @@ class Relevance:
         self._called: dict[ast.AST, set[str]] = {}
         self._defs: list[tuple[ast.AST, str]] = []
         self._aliases: set[str] = set()
-        self._items_assigned: dict[ast.AST, list[ast.Subscript]] = {}
+        self.switches = Switches()
+        self.bound = BoundNames()
+        self.keywords: set[str] = set()
+        # what is decided when all names are known: items that are assigned, `w += x`, products; with what is around
+        self._judged_alone: set[str] = set()  # what such things are called here
+        self._on_parameters: set[str] = set()  # functions that change variables or items of what they are given
+        self._around: dict[ast.AST, ast.AST] = {}
+        self._items_assigned: list[tuple[ast.Subscript, Owners]] = []
+        self._augmented: list[tuple[ast.AugAssign, Owners]] = []
+        self._products: list[tuple[ast.BinOp | ast.AugAssign, Owners]] = []
         self._reads: dict[ast.AST, tuple[str, ...]] = {}
         self._module_assigned: dict[str, int] = {}
         self._relevant: set[ast.AST] | None = None
         self._walk(tree, rows)
-        self._add_item_assigners()
+        self._conclude()
 
     @property
     def relevant(self) -> set[ast.AST]:
@@ -292,67 +159,94 @@ class Relevance:
         self._relevant = None
 
     def _walk(self, tree: ast.Module, rows: int) -> None:
+        self._called[tree] = set()
         # (node, enclosing defs, inside __init__)
-        stack: list[tuple[ast.AST, tuple[ast.AST, ...], bool]] = [(tree, (tree,), False)]
+        stack: list[tuple[ast.AST, Owners, bool]] = [(tree, (tree,), False)]
         while stack:
             node, owners, init = stack.pop()
             if rows and "lineno" in node._attributes:
                 node.lineno += rows  # type: ignore[attr-defined]
                 node.end_lineno += rows  # type: ignore[attr-defined]
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            if isinstance(node, ast.Name):
+                self._name_used(node.id, owners)
+                if isinstance(node.ctx, ast.Store):
+                    assigned = self._assignments if len(owners) > 1 else self._module_assigned
+                    assigned[node.id] = assigned.get(node.id, 0) + 1
+                continue
+            if isinstance(node, ast.Attribute):
+                self._attribute(node, owners, init)
+            elif isinstance(node, ast.Call):
+                self._called_here(node, owners, init)
+            elif isinstance(node, Def):
                 name = "" if isinstance(node, ast.Lambda) else node.name
                 self._defs.append((node, name))
+                self._around[node] = owners[-1]
+                self._called[node] = set()
                 owners = (*owners, node)
                 if name:
                     init = name in ("__init__", "build") if len(owners) == 2 else init or name in ("__init__", "build")
-            elif isinstance(node, ast.ImportFrom | ast.Import):
+            elif isinstance(node, _TELLING):
+                self._noted(node, owners, init)
+            stack.extend((child, owners, init) for child in children(node))
+        self.rebound_globals.update(name for name, count in self._module_assigned.items() if count > 1)
+
+    def _noted(self, node: ast.AST, owners: Owners, init: bool) -> None:
+        """See a node that is neither a name nor a call."""
+        if triggers(node):
+            self._alone.update(owners)
+        self.bound.note(node)
+        self.switches.note(node)
+        match node:
+            case ast.ImportFrom() | ast.Import():
                 self.imports.append(node)
                 for alias in node.names:
                     if alias.name in DIFFERENTIATES:
                         self._aliases.add(alias.asname or alias.name)
-            elif isinstance(node, ast.Attribute):
-                self._name_used(node.attr, owners)
-                if node.attr == "custom_gradient" and isinstance(node.value, ast.Name):
-                    if node.value.id in ("tf", "tensorflow"):
-                        self._alone.update(owners)
-                if node.attr.endswith("_regularizer") and isinstance(node.ctx, ast.Load):
-                    self.regularises_by_hand = True
-                if node.attr == "trainable" and isinstance(node.ctx, ast.Load):
-                    self.reads_trainable = True
-                if _sets_for_training(node):
-                    self._alone.update(owners)
-                if not isinstance(node.ctx, ast.Load) and not init:
-                    self.assigned_outside_init.add(node.attr)
-                    self._assignments[node.attr] = self._assignments.get(node.attr, 0) + 1
-            elif isinstance(node, ast.Name):
-                self._name_used(node.id, owners)
-                if isinstance(node.ctx, ast.Store) and len(owners) > 1:
-                    self._assignments[node.id] = self._assignments.get(node.id, 0) + 1
-                if isinstance(node.ctx, ast.Store) and len(owners) == 1:
-                    self._module_assigned[node.id] = self._module_assigned.get(node.id, 0) + 1
-            elif isinstance(node, ast.Call):
-                self._called_here(node, owners, init)
-            elif isinstance(node, ast.Expr) and _drops_result(node):
-                self._alone.update(owners[1:])
-            elif isinstance(node, ast.Subscript):
-                self._subscripted(node, owners, init)
-            elif isinstance(node, ast.For) and _rebinds_variables(node):
-                self._alone.update(owners)
-            elif isinstance(node, ast.Global):
+                    elif alias.name in JUDGED_ALONE:
+                        self._judged_alone.add(alias.asname or alias.name)
+            case ast.Subscript():
+                if not isinstance(node.ctx, ast.Load):
+                    self._items_assigned.append((node, owners))
+                    if isinstance(node.value, ast.Attribute) and not init:
+                        self.assigned_outside_init.add(node.value.attr)
+            case ast.AugAssign() | ast.BinOp():
+                if isinstance(node, ast.AugAssign):
+                    self._augmented.append((node, owners))
+                if isinstance(node.op, ast.Mult):
+                    self._products.append((node, owners))
+            case ast.Return() if isinstance(owners[-1], ast.FunctionDef | ast.AsyncFunctionDef) and node.value:
+                self.bound.bind_name(owners[-1].name, node.value)
+            case ast.Global():
                 self.rebound_globals.update(node.names)
                 self.global_statements.update(node.names)
-            stack.extend((child, owners, init) for child in ast.iter_child_nodes(node))
-        self.rebound_globals.update(name for name, count in self._module_assigned.items() if count > 1)
+            case ast.keyword() if node.arg:
+                self.keywords.add(node.arg)
 
-    def _called_here(self, node: ast.Call, owners: tuple[ast.AST, ...], init: bool) -> None:
+    def _attribute(self, node: ast.Attribute, owners: Owners, init: bool) -> None:
+        self._name_used(node.attr, owners)
+        if triggers(node):
+            self._alone.update(owners)
+        if node.attr in CHANGE_VARIABLES and isinstance(owners[-1], Def):
+            base = _base_of(node.value)
+            if isinstance(base, ast.Name) and base.id in _parameters(owners[-1]):
+                self._on_parameters.add(getattr(owners[-1], "name", ""))
+        if not isinstance(node.ctx, ast.Load):
+            if not init:
+                self.assigned_outside_init.add(node.attr)
+                self._assignments[node.attr] = self._assignments.get(node.attr, 0) + 1
+        elif node.attr.endswith("_regularizer"):
+            self.regularises_by_hand = True
+        elif node.attr == "trainable":
+            self.reads_trainable = True
+
+    def _called_here(self, node: ast.Call, owners: Owners, init: bool) -> None:
+        self.switches.note(node)
         function = node.func
-        last = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+        last = last_name(function) if isinstance(function, ast.Attribute | ast.Name) else ""
         if last in ("add_weight", "Variable", "add_variable"):
             self._weight_named(node)
         if any("regularizer" in (each.arg or "") for each in node.keywords):
             self.regularises = self.adds_losses = self.has_regularizers = True
-        if _assigns_to_slice(node):
-            self._alone.update(owners)
         if _asks_gradient(node):
             self.gradient_calls.append(node)
         if (
@@ -362,10 +256,15 @@ class Relevance:
             and not init
         ):
             self.assigned_outside_init.add(function.value.attr)
-        elif isinstance(function, ast.Name) and function.id == "setattr" and len(node.args) > 1:
+        elif isinstance(function, ast.Name) and function.id in ("setattr", "getattr") and len(node.args) > 1:
             name_node = node.args[1]
             if isinstance(name_node, ast.Constant) and isinstance(name_node.value, str):
-                self.assigned_outside_init.add(name_node.value)
+                if function.id == "setattr":
+                    self.assigned_outside_init.add(name_node.value)
+                    if name_node.value in SET_FOR_TRAINING:
+                        self._alone.update(owners)
+                else:
+                    self._name_used(name_node.value, owners)
 
     def _weight_named(self, node: ast.Call) -> None:
         """Remember what a weight is called, where that is written out."""
@@ -378,39 +277,60 @@ class Relevance:
             else:
                 self.names_weights_by_code = True
 
-    def _subscripted(self, node: ast.Subscript, owners: tuple[ast.AST, ...], init: bool) -> None:
-        if isinstance(node.ctx, ast.Store) and len(owners) > 1:
-            self._items_assigned.setdefault(owners[-1], []).append(node)
-        if not isinstance(node.ctx, ast.Load) and isinstance(node.value, ast.Attribute) and not init:
-            self.assigned_outside_init.add(node.value.attr)
+    def _conclude(self) -> None:
+        """What shows when all names of the file are known."""
+        for function, _ in reversed(self._defs):  # inner ones first
+            self._called[self._around[function]] |= self._called[function]
+        names = next(iter(self._called.values()))
+        self.regularises |= not names.isdisjoint(("add_loss", "losses", "regularizers"))
+        self.has_regularizers |= "regularizers" in names
+        self.adds_losses |= not names.isdisjoint(("add_loss", "regularizers"))
+        self.watches = "watch" in names
+        self.reads_watched = "watched_variables" in names
+        self.scales_loss = not names.isdisjoint(_SCALES_LOSS)
+        self.sets_weights = not names.isdisjoint(("set_weights", "load_weights"))
+        self.switches.conclude(names, self.bound)
+        if self._judged_alone:
+            self._alone.update(owner for owner, used in self._called.items() if not used.isdisjoint(self._judged_alone))
+        for statement, owners in self._augmented:
+            if self.bound.may_hold_variable(statement.target):
+                self._alone.update(owners)
+        for product, owners in self._products:
+            sides = (product.left, product.right) if isinstance(product, ast.BinOp) else (product.target, product.value)
+            if any(map(self.bound.may_be_boolean, sides)):
+                self._alone.update(owners)
+        self._add_item_assigners()
+        self._on_parameters.discard("")
+        if self._on_parameters:  # what is judged there rests on what those that call it hand over
+            asked = self._on_parameters
+            self._alone.update(owner for owner, used in self._called.items() if not used.isdisjoint(asked))
 
     def _add_item_assigners(self) -> None:
-        """Functions that assign to an item of what they made themselves, and what could be a tensor."""
-        for function, stores in self._items_assigned.items():
-            of_optimizer = getattr(function, "name", "") == "update_step"
-            if of_optimizer or any(isinstance(_base_of(node), ast.Attribute | ast.Call) for node in stores):
-                self._alone.add(function)
+        """Functions that assign to an item of what could be a tensor, or copies a variable."""
+        bound_in: dict[ast.AST, BoundNames] = {}
+        for store, owners in self._items_assigned:
+            function, base = owners[-1], _base_of(store)
+            if function in self._alone or not isinstance(function, Def):
                 continue
-            if any(_is_tensor_like(node) for node in stores):
-                self._alone.add(function)
-                continue
-            written = {base.id for node in stores if isinstance(base := _base_of(node), ast.Name)}
-            for node in ast.walk(function):
-                if isinstance(node, ast.Assign) and _may_make_tensor(node.value):
-                    if any(isinstance(left, ast.Name) and left.id in written for left in node.targets):
-                        self._alone.add(function)
-                        break
+            is_slice = is_tensor_index(store)
+            if isinstance(base, ast.Name) and not is_slice and getattr(function, "name", "") != "update_step":
+                if function not in bound_in:
+                    bound_in[function] = bound = BoundNames()
+                    for each in ast.walk(function):
+                        bound.note(each)
+                local = bound_in[function]
+                if base.id not in local.values and base.id in _parameters(function):
+                    if not isinstance(store.slice, ast.Slice):
+                        continue
+                    self._on_parameters.add(getattr(function, "name", ""))
+                else:
+                    bound = local if base.id in local.values else self.bound
+                    if not bound.may_hold_tensor(base.id) and not self.bound.copies_variable(base.id):
+                        continue
+            self._alone.update(owners)
 
-    def _name_used(self, name: str, owners: tuple[ast.AST, ...]) -> None:
-        self.regularises = self.regularises or name in ("add_loss", "losses", "regularizers")
-        self.has_regularizers = self.has_regularizers or name == "regularizers"
-        self.adds_losses = self.adds_losses or name in ("add_loss", "regularizers")
-        self.watches = self.watches or name == "watch"
-        self.scales_loss = self.scales_loss or name in _SCALES_LOSS
-        self.sets_weights = self.sets_weights or name in ("set_weights", "load_weights")
-        self.reads_watched = self.reads_watched or name == "watched_variables"
-        for owner in owners:
-            self._called.setdefault(owner, set()).add(name)
+    def _name_used(self, name: str, owners: Owners) -> None:
+        self._called[owners[-1]].add(name)
         if name in DIFFERENTIATES:
             self._direct.update(owners)
         elif name in JUDGED_ALONE:
@@ -449,6 +369,10 @@ class Relevance:
     def is_assigned_once(self, name: str) -> bool:
         """Whether only one statement outside constructors assigns to an attribute or global of this name."""
         return self._assignments.get(name, 0) == 1
+
+    def uses(self, name: str) -> bool:
+        """Whether the file reads, binds or gives something of this name: a name, an attribute or an argument."""
+        return name in self.keywords or name in next(iter(self._called.values()))
 
     def names_read(self, node: ast.AST) -> tuple[str, ...]:
         """The names used in a function, nested ones included, in a stable order."""

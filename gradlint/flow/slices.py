@@ -9,13 +9,9 @@ from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.objects import Variable
 from gradlint.flow.update_events import CopyWritten, Holder, ItemAssigned, ScatterMethodCalled, SliceMethodCalled
 from gradlint.flow.values import DType, How, Kind, Value
+from gradlint.knowledge.variable_methods import SCATTERING
 from gradlint.ops import table as ops
 
-ASSIGNING = frozenset({"assign", "assign_add", "assign_sub"})
-SCATTERING = frozenset(
-    "scatter_nd_update scatter_nd_add scatter_nd_sub scatter_nd_max scatter_nd_min scatter_update scatter_add "
-    "scatter_sub scatter_mul scatter_div scatter_max scatter_min batch_scatter_update".split()
-)
 #: Calls whose arrays are copies of a variable's numbers.
 _COPIES = (".numpy", "get_weights")
 
@@ -98,11 +94,12 @@ def _holder(value: Value) -> Holder:
     return Holder.SLICE if variable_behind(value) is not None else Holder.TENSOR
 
 
-def note_method(it: Interpreter, receiver: Value, name: str, node: ast.AST) -> bool:
-    """A method call that only variables (or only tf.Variables) have; True when it surely raises."""
-    if it.expected or it.choosing or not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+def note_method(it: Interpreter, receiver: Value, name: str, node: ast.AST | None) -> bool:
+    """A method that only variables (or only tf.Variables) have, called or handed on; True when it surely raises."""
+    read = node.func if isinstance(node, ast.Call) else node
+    if it.expected or it.choosing or node is None or not isinstance(read, ast.Attribute):
         return False
-    owner = ast.unparse(node.func.value)
+    owner = ast.unparse(read.value)
     if receiver.kind is Kind.VARIABLE:
         if name in SCATTERING and isinstance(receiver.ref, Variable) and receiver.ref.keras:
             it.note(ScatterMethodCalled, node, owner, name)
@@ -111,7 +108,7 @@ def note_method(it: Interpreter, receiver: Value, name: str, node: ast.AST) -> b
     if not is_surely_tensor(receiver) or is_assignable_slice(receiver, name):
         return False
     behind = variable_behind(receiver)
-    variable = ast.unparse(_innermost(node.func.value)) if behind is not None else ""
+    variable = ast.unparse(_innermost(read.value)) if behind is not None else ""
     it.note(SliceMethodCalled, node, owner, name, variable, receiver.op is ops.ITEM and behind is not None)
     return True
 

@@ -34,14 +34,13 @@ FUEL_FOR_IMPORTS, FUEL_FOR_IMPORTS_OF_PROGRAM = 2_000, 6_000
 #: Modules that a script may lead to, and a file that others import; further ones are opaque.
 MOST_MODULES_OF_PROGRAM, MOST_MODULES = 100, 15
 #: Evaluations in functions of other files: of what the file itself runs, of one function that nobody calls, of all
-#: those. What a row of code takes is a guess, for functions that are too long for what is left.
-FUEL_ABROAD, FUEL_ABROAD_PER_OPEN, FUEL_ABROAD_OPEN, FUEL_PER_ROW = 5_000, 1_000, 2_000, 8
+#: those. What a statement takes is a guess, for functions that are too long for what is left.
+FUEL_ABROAD, FUEL_ABROAD_PER_OPEN, FUEL_ABROAD_OPEN, FUEL_PER_STATEMENT = 5_000, 1_000, 2_000, 15
 RECORDING: Key = (0, "recording")
 #: The clock of the file that is judged starts here. Each module that it imports runs earlier, in a stretch of its own:
 #: whenever a name of it is first needed, what its body makes is older than all that the importing file makes.
 START = 10**13
 STRETCH = 10**10
-_LEAVES_EAGER = ("disable_eager_execution", "disable_v2_behavior", "Session(", ".as_default()")
 
 
 class OutOfFuel(Exception):
@@ -292,24 +291,23 @@ class State:
         module.frame = Frame(self.new_id(), None, None, None, None, self.names_of(source.tree), name="<module>")
         module.frame.module = module
 
-    def nodes(self, word: str) -> Iterator[ast.AST]:
-        """Every node of every file that was run and holds a word: what is said anywhere in the program's text."""
+    def nodes(self, name: str) -> Iterator[ast.AST]:
+        """Every node of every file that was run and uses a name: what is said anywhere in the program's text."""
         for source in list(self.sources_run.values()):
-            if word in source.file.text:
+            if source.relevance.uses(name):
                 yield from ast.walk(source.tree)
 
-    def learn_from(self, text: str) -> None:
-        """Note what a file switches on for the whole program, by the words that it must use for that."""
-        if any(mark in text for mark in _LEAVES_EAGER):
+    def learn_from(self, source: Source) -> None:
+        """Note what a file switches on for the whole program."""
+        switches = source.relevance.switches
+        if switches.leaves_eager:
             self.eager = None
-        self.keras_3 = self.keras_3 and "tf_keras" not in text
-        self.numpy_behaviour = self.numpy_behaviour or "enable_numpy_behavior" in text
-        self.registers_gradients = self.registers_gradients or any(
-            mark in text for mark in ("RegisterGradient", "override_gradient", "gradient_override")
-        )
-        self.runs_eagerly = self.runs_eagerly or "run_eagerly" in text
-        self.compiles_xla = self.compiles_xla or "jit_compile=True" in text or "experimental_compile=True" in text
-        self.never_traces = self.never_traces or "run_functions_eagerly" in text
+        self.keras_3 = self.keras_3 and not switches.keras_2
+        self.numpy_behaviour = self.numpy_behaviour or switches.numpy_behaviour
+        self.registers_gradients = self.registers_gradients or switches.registers_gradients
+        self.runs_eagerly = self.runs_eagerly or switches.runs_eagerly
+        self.compiles_xla = self.compiles_xla or switches.compiles_xla
+        self.never_traces = self.never_traces or switches.never_traces
 
     @property
     def module(self) -> Frame:
@@ -346,8 +344,11 @@ class State:
     def may_go_abroad(self, function: Function) -> bool:
         """Whether there is fuel for a call of a function in another file."""
         used = self.abroad_since - self.fuel if self.abroad_since >= 0 else 0
-        rows = (function.node.end_lineno or 0) - function.node.lineno
-        return self.abroad_fuel - used > rows * FUEL_PER_ROW
+        source = self.sources_run.get(function.node.lineno // ROWS)
+        counts: dict[ast.AST, int] = source.memo.setdefault("statements", {}) if source is not None else {}
+        if function.node not in counts:
+            counts[function.node] = sum(isinstance(each, ast.stmt) for each in ast.walk(function.node))
+        return self.abroad_fuel - used > counts[function.node] * FUEL_PER_STATEMENT
 
     def note(
         self,

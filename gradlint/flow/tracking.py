@@ -89,7 +89,7 @@ def _is_trained_by_name(it: Interpreter, name: str) -> bool:
         and any(
             isinstance(each, ast.Attribute) and each.attr == name for given in node.args for each in ast.walk(given)
         )
-        for node in it.nodes(f".{name}")
+        for node in it.nodes(name)
     )
 
 
@@ -99,7 +99,7 @@ def _mentions(node: ast.AST, attribute: str) -> bool:
 
 def _is_set(it: Interpreter, name: str) -> bool:
     """Whether the file sets an attribute of this name on any object: `self.model.beta.assign(...)` in a callback."""
-    for node in it.nodes(f".{name}"):
+    for node in it.nodes(name):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             setting = node.func.attr.startswith("assign")
             held = node.func.value if setting else node.args[0] if node.func.attr == "set_value" and node.args else None

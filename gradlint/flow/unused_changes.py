@@ -136,6 +136,6 @@ def _is_rebound_first(scope: ast.AST, name: str, statement: ast.stmt) -> bool:
         isinstance(each, ast.Name)
         and each.id == name
         and isinstance(each.ctx, ast.Store)
-        and each.lineno < statement.lineno
+        and (each.lineno, each.col_offset) < (statement.lineno, statement.col_offset)
         for each in ast.walk(scope)
     )

@@ -6,8 +6,6 @@ nothing is judgement: products and sums, for instance, are called in benchmarks 
 
 from __future__ import annotations
 
-import re
-
 CHANGING = frozenset(
     "where clip_by_value clip_by_norm clip_by_global_norm clip_by_average_norm clip stop_gradient shuffle set_diag "
     "l2_normalize normalize scatter_update slice_update where_v2 tensor_scatter_nd_update tensor_scatter_nd_add "
@@ -20,7 +18,3 @@ SHAPING = frozenset(
 )
 #: Of a gradient or a variable a change is meant.
 ARITHMETIC = frozenset("multiply add subtract divide minimum maximum negative square".split())
-
-_NAMES = "|".join(sorted(CHANGING | SHAPING | ARITHMETIC))
-#: A line that begins with a call of one of them, indented.
-BEGINS_LINE = re.compile(rf"^[ \t]+(?:tf|tensorflow|ops|K|k|keras)\.(?:\w+\.)*(?:{_NAMES})\(", re.M).search
