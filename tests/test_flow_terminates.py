@@ -110,7 +110,17 @@ DECIDED = {
     "a sum of 1,000 terms": long_chain(1000),
     "9 stacks of 32 stacks": stacks_of_stacks(9, 32),
 }
+
+
+def tested_again(count: int) -> str:
+    """Words of strangers decide what a name holds, again and again, each way a way of ways."""
+    tests = [f"    v = v * w if a == '{i}' else v + w if b == '{i}' or v is None else v\n" for i in range(count)]
+    again = [f"    if a == '{i}' and b != '{i}':\n        v = v * w\n" for i in range(count)]
+    return f"def f(v, a, b):\n{''.join(tests + again)}    return v\n" + STEP.format(loss="f(x, str(x), input())")
+
+
 ENDING = {
+    "60 words, each tested twice": tested_again(60),
     "a diamond of 20 calls": diamond(20),
     "mutual recursion": mutual_recursion(),
     "300 elifs": elifs(300),

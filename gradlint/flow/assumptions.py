@@ -35,6 +35,7 @@ _STEADY = frozenset(
 )
 _MIRRORED: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.LtE: ast.Gt, ast.GtE: ast.Lt}
 _DEEPEST = 6
+_MOST_LOOKED_AT = 60
 
 #: What is tested, and what it is where the test is true.
 Atom = tuple[Subject, Known]
@@ -85,10 +86,11 @@ def assume(it: Interpreter, test: ast.expr, outcome: bool) -> bool:
 def narrow(it: Interpreter) -> list[tuple[Key, Value, Value]]:
     """Leave out of the local names what comes from ways that contradict what is known here; what was changed."""
     changed: list[tuple[Key, Value, Value]] = []
+    seen: dict[int, Value] = {}
     for key in _local_cells(it) if it.ways else ():
         value = it.store.get(key)
         if value is not None and value.how is How.JOIN:
-            kept = _narrowed(it, value, 0)
+            kept = _narrowed(it, value, seen)
             if kept is not value:
                 it.store.set(key, kept)
                 changed.append((key, kept, value))
@@ -99,18 +101,22 @@ def _local_cells(it: Interpreter) -> list[Key]:
     return [(it.frame.id, name) for name in sorted(it.frame.names.local)]
 
 
-def _narrowed(it: Interpreter, value: Value, depth: int) -> Value:
+def _narrowed(it: Interpreter, value: Value, seen: dict[int, Value]) -> Value:
+    """The value without the ways that contradict; `seen` holds those that were looked at, and bounds the work."""
     ways = it.ways.get(value.serial)
-    if ways is None or depth > _DEEPEST:
+    if ways is None or len(seen) >= _MOST_LOOKED_AT:
         return value
-    kept = [
-        _narrowed(it, way, depth + 1)
-        for facts, way in ways
-        if not any(_fact(it, subject).both(known).is_impossible for subject, known in facts.items())
-    ]
-    if not kept or (len(kept) == len(ways) and all(new is way for new, (_, way) in zip(kept, ways, strict=True))):
-        return value
-    return it.join(kept)
+    if value.serial not in seen:
+        seen[value.serial] = value
+        kept = [_narrowed(it, way, seen) for facts, way in ways if _is_possible(it, facts)]
+        same = len(kept) == len(ways) and all(new is way for new, (_, way) in zip(kept, ways, strict=True))
+        if kept and not same:
+            seen[value.serial] = it.join(kept)
+    return seen[value.serial]
+
+
+def _is_possible(it: Interpreter, facts: dict[Subject, Known]) -> bool:
+    return not any(_fact(it, subject).both(known).is_impossible for subject, known in facts.items())
 
 
 def _fact(it: Interpreter, subject: Subject) -> Known:

@@ -15,8 +15,8 @@ from gradlint.flow.truth import asks_version, is_for_type_checkers, narrowings, 
 from gradlint.flow.values import Value
 
 
-def run_arms(it: Interpreter, arms: Sequence[Callable[[], None]]) -> None:
-    """Run each arm from the present state and join what they leave."""
+def run_arms(it: Interpreter, arms: Sequence[Callable[[], None]]) -> bool:
+    """Run each arm from the present state and join what they leave; whether one arm alone leads on."""
     deltas: list[Delta] = []
     doubtful = it.doubt
     exits_before = it.branch_exits()
@@ -36,6 +36,7 @@ def run_arms(it: Interpreter, arms: Sequence[Callable[[], None]]) -> None:
     if it.peeled and it.branch_exits() > exits_before:
         it.doubt += 1  # what follows is reached in this iteration only on some ways
     it.merge(deltas)
+    return len(deltas) == 1
 
 
 def run_if(it: Interpreter, node: ast.If) -> None:
@@ -62,11 +63,11 @@ def run_if(it: Interpreter, node: ast.If) -> None:
     versioned = asks_version(node.test)
     it.expected += versioned
     outer, it.timed_keys = it.timed_keys, set()
-    run_arms(it, [_timed(it, then, timing is Timing.LATE), _timed(it, otherwise, timing is Timing.EARLY)])
+    only_one = run_arms(it, [_timed(it, then, timing is Timing.LATE), _timed(it, otherwise, timing is Timing.EARLY)])
     it.timed_keys = outer
     it.expected -= versioned
-    if it.alive:
-        narrow(it)  # one arm may have left
+    if only_one:
+        narrow(it)
 
 
 def _timed(it: Interpreter, arm: Callable[[], None], timed: bool) -> Callable[[], None]:

@@ -27,6 +27,7 @@ from gradlint.ops.lookup import op_of
 from gradlint.verdicts import Cause
 
 MOST_DEPTH = 14
+_MOST_WAYS = 8
 
 
 class Interpreter(Heap):
@@ -230,7 +231,7 @@ class Interpreter(Heap):
         return joined
 
     def _remember_ways(self, joined: Value, facts: list[dict[Subject, Known]], found: Sequence[Value | None]) -> None:
-        if joined.how is How.JOIN and any(facts):
+        if joined.how is How.JOIN and any(facts) and len(facts) <= _MOST_WAYS:
             ways = ((facts[i], value) for i, value in enumerate(found) if value is not None)
             self.ways.setdefault(joined.serial, tuple(ways))
 
