@@ -25,6 +25,7 @@ ALONE = {
     "for w in [tf.Variable(1.0)]:\n    w -= 1.0": "GL212",
     "opt = keras.optimizers.Adam(\n    beta_1=0.9,\n    lr=0.1,\n)": "GL435",
     "opt = keras.optimizers.Adam(0.1)\nopt.lr=0.1": "GL435",
+    "rate = tf.Variable(0.1)\nopt = keras.optimizers.SGD(learning_rate=rate)": "GL438",
     "x = tf.ones([3])\ny = x * (x > 0)": "GL210",
     "x = tf.ones([3])\nm = tf.greater(x, 0.)\ny = x * m": "GL210",
 }
@@ -51,6 +52,18 @@ def test_what_is_given_to_a_function_decides_where_both_are_uncalled() -> None:
     """
     assert codes(check(IMPORTS + textwrap.dedent(program % "tf.linalg.matvec(keys, query)"))) == ["GL301"]
     assert codes(check(IMPORTS + textwrap.dedent(program % "list(query)"))) == []
+
+
+def test_layers_that_nobody_makes_are_judged_wherever_their_class_stands() -> None:
+    layer = """
+    class Scaled(keras.layers.Layer):
+        def build(self, shape):
+            self.scale = self.add_weight(shape=(4,), name="scale")
+        def call(self, x):
+            return x
+    """
+    program = textwrap.dedent(layer)
+    assert codes(check(IMPORTS + program)) == codes(check(f"{IMPORTS}def make():{indented(program)}")) == ["GL604"]
 
 
 def test_a_cell_without_blanks_is_judged(run: Run) -> None:
@@ -118,7 +131,6 @@ def test_words_about_sessions_do_not_leave_eager_mode(line: str) -> None:
         "tf.compat.v1.disable_eager_execution()\n",
         "tf . compat.v1 . disable_v2_behavior ()\n",
         "tf.Graph().as_default().__enter__()\n",
-        "session = tf.compat.v1.Session()\n",
     ],
 )
 def test_code_leaves_eager_mode(line: str) -> None:
