@@ -13,5 +13,10 @@ _KERAS = re.compile(b"keras").search
 
 
 def passes_gate(data: bytes) -> bool:
-    """Whether the file names TensorFlow or Keras anywhere (imports, comments and strings alike)."""
-    return b"tensorflow" in data or _KERAS(data) is not None
+    """Whether the file names TensorFlow or Keras anywhere (imports, comments and strings alike).
+
+    Also in UTF-16 or UTF-32, which have null bytes between letters: Python reads no such file, and that is told.
+    """
+    if b"tensorflow" in data or _KERAS(data) is not None:
+        return True
+    return b"\0" in data and passes_gate(data.replace(b"\0", b""))

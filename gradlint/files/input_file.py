@@ -5,6 +5,7 @@ What cannot be read becomes an `UnreadableText` with the place and the words; no
 
 from __future__ import annotations
 
+import codecs
 import io
 import tokenize
 from bisect import bisect_right
@@ -75,6 +76,10 @@ def decode(data: bytes, filename: str) -> InputFile:
     Raises:
         UnreadableText: null bytes, an unknown encoding, or bytes that the encoding does not have.
     """
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)):
+        raise UnreadableText(
+            "UTF-16 or UTF-32, which Python does not read", Place(1, 1, 1, 2), "save the file as UTF-8"
+        )
     if (null := data.find(b"\0")) >= 0:
         raise UnreadableText("null byte: this is not a text file", _place_of(data, null))
     encoding = encoding_of(data)

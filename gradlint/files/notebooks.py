@@ -26,6 +26,7 @@ _ASSIGNED = re.compile(r"(?P<left>\s*[^=!%#]+?=\s*)(?:!|%(?P<magic>\w+)[ \t]*)(?
 _COMPOUND = ("for ", "while ", "with ", "if ", "try:", "def ", "class ", "async ")
 #: Commands that IPython takes without a sign before them.
 _AUTOMAGIC = re.compile(r"\s*(?:ls|ll|cd|pwd|cat|cp|mv|rm|rmdir|mkdir|man|more|less|head|tail|pip|conda|clear|env)\b")
+_SETTING = re.compile(r"(?P<name>\w+)(?:\s*=\s*|\s+)(?P<value>[^\s${}'\"\\]+)\s*$")
 _HELP = re.compile(r"\s*\?|.*\?\s*;?\s*(?:#.*)?$")
 
 
@@ -168,6 +169,12 @@ def _error_in(text: str) -> SyntaxError | None:
     return None
 
 
+def _left_of(magic: re.Match[str]) -> str:
+    """The Python that stands for a magic that runs none: what it sets in the environment, where it does."""
+    setting = _SETTING.match(magic["rest"]) if magic["name"] in ("env", "set_env") else None
+    return "pass" if setting is None else repr({setting["name"]: setting["value"]})
+
+
 def _take_out(lines: list[str], at: int) -> bool:
     """Replace the line at which Python stops, if it is IPython's."""
     if not 0 <= at < len(lines):
@@ -179,7 +186,7 @@ def _take_out(lines: list[str], at: int) -> bool:
         prefix = len(magic["sign"] + magic["name"] + magic["gap"])
         runs = magic["name"] in _RUN_STATEMENT and magic["rest"] and not magic["rest"].startswith(("-", "#", "?"))
         # As long as what it replaces: columns stay.
-        lines[at] = f"{indent}if{' ' * (prefix - 4)}1:{magic['rest']}" if runs else f"{indent}pass"
+        lines[at] = f"{indent}if{' ' * (prefix - 4)}1:{magic['rest']}" if runs else f"{indent}{_left_of(magic)}"
         if runs and magic["rest"].startswith(_COMPOUND):
             lines[at] = indent + magic["rest"]
         if runs:

@@ -25,6 +25,7 @@ from gradlint.flow.precision import judge_precision
 from gradlint.flow.sources import ROWS
 from gradlint.flow.state import FUEL_ABROAD_OPEN, FUEL_ABROAD_PER_OPEN, FUEL_PER_ENTRY
 from gradlint.flow.training import batch_of_data, judge_compiled
+from gradlint.flow.triggers import RUN_BY_KERAS
 from gradlint.flow.unused_layers import judge_classes
 from gradlint.flow.values import Kind, Value
 
@@ -81,10 +82,10 @@ def _run_uncalled(it: Interpreter) -> None:
 
 
 def _is_run_by_keras(function: Function) -> bool:
-    """Whether Keras calls this: `call` of a layer, model or loss, or a function that is a loss by its parameters."""
+    """Whether Keras calls this: a method of a layer, model or loss, or a function that is a loss by its parameters."""
     if function.owner is not None:
         of_keras = is_keras_family(function.owner) or any("losses." in each for each in function.owner.families)
-        return of_keras and function.name in ("call", "compute_loss")
+        return of_keras and function.name in RUN_BY_KERAS
     spec = function.node.args
     return [each.arg for each in (*spec.posonlyargs, *spec.args)][:2] == ["y_true", "y_pred"]
 

@@ -42,6 +42,7 @@ Owners = tuple[ast.AST, ...]
 _TELLING = (
     ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr, ast.For, ast.AsyncFor, ast.comprehension, ast.withitem,
     ast.Expr, ast.Return, ast.Subscript, ast.BinOp, ast.Dict, ast.keyword, ast.Import, ast.ImportFrom, ast.Global,
+    ast.ClassDef,
 )  # fmt: skip
 _NO_CHILDREN = frozenset({"ctx", "op", "ops"})
 _CHILDREN: dict[type, tuple[str, ...]] = {}
@@ -110,6 +111,7 @@ class Relevance:
         self._items_assigned: list[tuple[ast.Subscript, Owners]] = []
         self._augmented: list[tuple[ast.AugAssign, Owners]] = []
         self._products: list[tuple[ast.BinOp | ast.AugAssign, Owners]] = []
+        self._rates: list[tuple[ast.expr, Owners]] = []  # that optimizers are given
         self._reads: dict[ast.AST, tuple[str, ...]] = {}
         self._module_assigned: dict[str, int] = {}
         self._relevant: set[ast.AST] | None = None
@@ -221,6 +223,8 @@ class Relevance:
                 self.global_statements.update(node.names)
             case ast.keyword() if node.arg:
                 self.keywords.add(node.arg)
+                if node.arg == "learning_rate":
+                    self._rates.append((node.value, owners))
 
     def _attribute(self, node: ast.Attribute, owners: Owners, init: bool) -> None:
         self._name_used(node.attr, owners)
@@ -294,6 +298,9 @@ class Relevance:
             self._alone.update(owner for owner, used in self._called.items() if not used.isdisjoint(self._judged_alone))
         for statement, owners in self._augmented:
             if self.bound.may_hold_variable(statement.target):
+                self._alone.update(owners)
+        for rate, owners in self._rates:
+            if self.bound.may_hold_variable(rate):
                 self._alone.update(owners)
         for product, owners in self._products:
             sides = (product.left, product.right) if isinstance(product, ast.BinOp) else (product.target, product.value)

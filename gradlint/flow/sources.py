@@ -17,6 +17,7 @@ from typing import Any
 from gradlint.files.input_file import InputFile, UnreadableText, decode
 from gradlint.files.modules import ModuleFinder
 from gradlint.files.notebooks import read_notebook
+from gradlint.flow.code_text import says
 from gradlint.flow.relevance import Relevance
 from gradlint.flow.spelled_loops import with_loops_alike
 from gradlint.flow.spellings import made_alike
@@ -29,7 +30,9 @@ MOST_KEPT = 4_000_000
 #: A module longer than this is opaque to those that import it: generated tables, most likely.
 MOST_CHARACTERS = 400_000
 
-_STORES = re.compile(r"\w\[[^\]\n]+\] = |\.(?:append|add|update|insert|setdefault|extend)\(|setattr\(")
+_STORES = re.compile(
+    r"\w\s*\[[^\]]+\]\s*=(?!=)|\.\s*(?:append|add|update|insert|setdefault|extend)\s*\(|\bsetattr\s*\("
+)
 
 #: Files of a project that are looked through for the use of something that its own file never uses.
 MOST_SEARCHED = 500
@@ -37,19 +40,22 @@ MOST_CONTENTS = 20_000_000
 
 #: A module that does more than define names when it is imported: it puts what it defines into something of others.
 _REGISTERS = re.compile(
-    r"^(?:@[\w.]*(?:regist|add)|@(?-i:[A-Z_\d]+)\b|[\w.]*regist\w*\(|[A-Za-z_][\w.]*\[[^\]\n]+\] = )", re.M | re.I
+    r"^(?:@\s*[\w.]*(?:regist|add)|@\s*(?-i:[A-Z_\d]+)\b|[\w.]*regist\w*\s*\(|[A-Za-z_][\w.]*\s*\[[^\]]+\]\s*=(?!=))",
+    re.M | re.I,
 )
 
 
+_NOTES_SUBCLASSES = re.compile(r"\bdef\s+__init_subclass__\b")
 #: The bases of a class; the names of classes.
-_BASES = re.compile(r"^class \w+\(([^)]+)\)", re.M)
-_CLASSES = re.compile(r"^class (\w+)", re.M)
+_BASES = re.compile(r"^class\s+\w+\s*\(([^)]+)\)", re.M)
+_CLASSES = re.compile(r"^class\s+(\w+)", re.M)
 #: The first names of decorators at the top of a module, and the names that a module binds there.
-_DECORATORS = re.compile(r"^@(?:\w+\.)?(\w+)", re.M)
-_BOUND = re.compile(r"^(?:(?:def|class) )?(\w+)\b(?=\(|:| =)", re.M)
+_DECORATORS = re.compile(r"^@\s*(?:\w+\s*\.\s*)?(\w+)", re.M)
+_BOUND = re.compile(r"^(?:(?:def|class)\s+)?(\w+)\b(?=\s*(?:\(|:|=))", re.M)
 
 _IMPORTS = re.compile(
-    r"^[ \t]*(?:from[ \t]+(?P<dots>\.*)(?P<module>[\w.]*)[ \t]+import[ \t]*(?:\((?P<many>[^)]*)\)|(?P<names>[^\n]*))"
+    r"^[ \t]*(?:from\b[ \t]*(?P<dots>\.*)[ \t]*(?P<module>[\w.]*)[ \t]*\bimport\b[ \t]*"
+    r"(?:\((?P<many>[^)]*)\)|(?P<names>[^\n]*))"
     r"|import[ \t]+(?P<modules>[^\n]*))",
     re.M,
 )
@@ -146,7 +152,7 @@ class Sources:
         if known is None:
             text = self.text(path) or ""
             known = (
-                _REGISTERS.search(text) is not None
+                says(_REGISTERS, text)
                 or self._has_registered_classes(path, text)
                 or self._has_registering_decorators(path, text)
             )
@@ -171,7 +177,7 @@ class Sources:
 
     def notes_subclasses(self, path: str) -> bool:
         """Whether a class of the module runs code for each class that is derived from it."""
-        return "def __init_subclass__" in (self.text(path) or "")
+        return says(_NOTES_SUBCLASSES, self.text(path) or "")
 
     def mentions(self, attribute: str, owner: str, path: str) -> bool:
         """Whether another file that knows the module, or the class, reads this attribute of something but `self`."""
@@ -222,7 +228,7 @@ class Sources:
         known = self._storing.get(path)
         if known is None:
             text = self.text(path)
-            known = self._storing[path] = text is None or _STORES.search(text) is not None
+            known = self._storing[path] = text is None or says(_STORES, text)
         return known
 
     def has_effects(self, path: str) -> bool:

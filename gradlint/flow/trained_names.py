@@ -13,6 +13,7 @@ import re
 from collections.abc import Sequence
 
 from gradlint.files.modules import ModuleFinder
+from gradlint.flow.code_text import says
 from gradlint.flow.sources import Source, Sources
 
 #: How many modules on a name is followed; `__init__.py` files that only hand a name on do not count.
@@ -23,15 +24,18 @@ MOST_PROGRAMS = 5
 
 #: What code that trains is written with, in one way or another.
 _TRAINS = re.compile(
-    r"GradientTape|ForwardAccumulator|\.fit\(|apply_gradients|\.minimize\(|train_on_batch|def train_step|\.compile\("
+    r"\b(?:GradientTape|ForwardAccumulator|apply_gradients|train_on_batch)\b|\bdef\s+train_step\b"
+    r"|\.\s*(?:fit|minimize)\s*\(|(?<!\bre)\.\s*compile\s*\("
 )
 #: What a file says that is run as a program; tests and notebooks are, by their names.
-_PROGRAM = re.compile(r"__main__|^@(?:\w+\.)?(?:command|group|main|callback|capture|automain)\b|\bapp\.run\(", re.M)
+_PROGRAM = re.compile(
+    r"__main__|^@\s*(?:\w+\s*\.\s*)?(?:command|group|main|callback|capture|automain)\b|\bapp\s*\.\s*run\s*\(", re.M
+)
 
 
 def is_program(path: str, text: str) -> bool:
     """Whether a file is run by somebody: a script or a notebook."""
-    return path.endswith(".ipynb") or (_PROGRAM.search(text) is not None and not is_test(path))
+    return path.endswith(".ipynb") or (not is_test(path) and says(_PROGRAM, text))
 
 
 def is_test(path: str) -> bool:
@@ -70,7 +74,7 @@ class TrainedNames:
         if known is None:
             text = self._sources.text(path) if text is None else text
             known = text is not None and (
-                _TRAINS.search(text) is not None
+                says(_TRAINS, text)
                 or (far > 0 and any(self.leads(each, far=far - 1) for each in self._sources.imports_of(path, text)))
             )
             self._leading[path, far] = known

@@ -43,9 +43,12 @@ JUDGED_ALONE = frozenset(
         "tensor_scatter_nd_update",
         "Sequential",
         "Model",
+        "Lambda",
         *CHANGE_VARIABLES,
     }
 )
+#: Methods of layers, models and losses that Keras calls by itself.
+RUN_BY_KERAS = frozenset({"call", "compute_loss", "build"})
 #: Attributes of layers and optimizers that say how to train, and the argument that Keras 3 knows no more.
 SET_FOR_TRAINING = frozenset({"trainable", "lr"})
 _PURE = CHANGING | SHAPING | ARITHMETIC
@@ -55,9 +58,11 @@ def triggers(node: ast.AST) -> bool:
     """Whether a node by itself makes what it stands in worth running; its names are looked at elsewhere."""
     match node:
         case ast.Attribute():
-            return _sets_for_training(node)
+            return _sets_for_training(node) or node.attr == "function"  # `tf.function` traces what it reads
         case ast.keyword():
             return node.arg == "lr"
+        case ast.ClassDef():
+            return any(isinstance(each, ast.FunctionDef) and each.name in RUN_BY_KERAS for each in node.body)
         case ast.For():
             return rebinds_elements(node)
         case ast.Expr():  # the result of something like `tf.where(...)` is dropped
