@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from gradlint.flow.arguments import Arguments
 from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.matrix_products import shape_of_product
 from gradlint.flow.objects import Variable
 from gradlint.flow.shapes import (
     Shape,
@@ -317,10 +318,14 @@ def _chosen(it: Interpreter, arguments: Arguments, made: Value) -> None:
 
 
 def _matmul(it: Interpreter, arguments: Arguments, made: Value) -> None:
+    made.shape = shape_of_product(arguments)
+
+
+def _applied_to_vectors(it: Interpreter, arguments: Arguments, made: Value) -> None:
+    """`matvec(a, b)`."""
     a, b = arguments.get(0, "a"), arguments.get(1, "b")
-    if a is not None and b is not None:
-        flags = [is_literal(arguments.get(None, name), True) for name in ("transpose_a", "transpose_b")]
-        made.shape = product(a.shape, b.shape, transposed=(flags[0], flags[1]))
+    if a is not None and b is not None and b.shape is not None and len(b.shape) == 1 and len(arguments.every()) == 2:
+        made.shape = product(a.shape, b.shape)
 
 
 def _reduced(it: Interpreter, arguments: Arguments, made: Value) -> None:
@@ -436,7 +441,7 @@ _DESCRIBERS: dict[str, Describer] = {
     **dict.fromkeys(["tril", "triu", "band_part", "diag"], _triangle), "eye": _identity,
     "constant": _literal, "array": _literal, "asarray": _literal, "convert_to_tensor": _literal, "copy": _literal,
     "cast": _kept, "astype": _kept, "identity": _kept, "stop_gradient": _kept, "float32": _kept,
-    "matmul": _matmul, "dot": _matmul, "matvec": _matmul, "where": _chosen, "reshape": _reshaped,
+    "matmul": _matmul, "dot": _matmul, "matvec": _applied_to_vectors, "where": _chosen, "reshape": _reshaped,
     "expand_dims": _expanded, "squeeze": _squeezed, "concat": _concatenated, "concatenate": _concatenated,
     "gather": _gathered, "gather_nd": _gathered_nd, "one_hot": _one_hot, "tensor_scatter_nd_update": _scattered,
     "scatter_nd": _scattered_anew,

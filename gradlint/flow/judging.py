@@ -6,7 +6,9 @@ import ast
 from collections.abc import Callable
 
 from gradlint.flow.arguments import Arguments
+from gradlint.flow.carried import bounded
 from gradlint.flow.compared import judge_difference, judge_loss_call
+from gradlint.flow.conditions import stripped
 from gradlint.flow.estimators import judge_estimator
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.layer_faults import judge_activation_call, judge_centred, judge_clip, judge_product
@@ -90,6 +92,13 @@ def _picked(it: Interpreter, symbol: str, arguments: Arguments, made: Value, nod
         it.masked.add(arguments.positional[0].serial)
 
 
+def _held_between_bounds(it: Interpreter, symbol: str, arguments: Arguments, made: Value, node: ast.AST) -> None:
+    """`tf.maximum(tf.sqrt(x), 1e-6)`: the root is given a gradient of zero where it is zero."""
+    held = bounded(it, made)
+    if held is not None and not held.lets_zero_through:
+        it.masked.add(stripped(held.inside).serial)
+
+
 _JUDGES: dict[str, tuple[_Judge, ...]] = {
     **dict.fromkeys("log10 log2 sqrt rsqrt norm reduce_euclidean_norm euclidean_norm reduce_std std acos asin arccos "
                     "arcsin atanh arctanh acosh arccosh pow power".split(), (judge_function,)),
@@ -98,7 +107,7 @@ _JUDGES: dict[str, tuple[_Judge, ...]] = {
     "where": (_where,),
     "softmax": (judge_activation_call, _masked_softmax),
     **dict.fromkeys(["log_softmax", "relu", "relu6"], (judge_activation_call,)),
-    **dict.fromkeys(["clip_by_value", "clip", "maximum", "minimum"], (judge_clip,)),
+    **dict.fromkeys(["clip_by_value", "clip", "maximum", "minimum"], (judge_clip, _held_between_bounds)),
     **dict.fromkeys(["boolean_mask", "gather_nd", "square"], (_picked,)),
     "matmul": (_product,),
     "subtract": (_by_operator("-"),), "add": (_by_operator("+"),), "multiply": (_by_operator("*"),),

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from math import exp, inf, isnan
 
+from gradlint.flow.conditions import narrowed
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.layer_shapes import is_input
 from gradlint.flow.objects import Layer
@@ -62,7 +63,9 @@ def _known(it: Interpreter, value: Value, depth: int) -> Numbers | None:
     if name in HANDS_ON or value.label in ("[]", "tf.function"):
         taken = value.given.positional[:1] if value.label == "[]" and value.given is not None else ()
         behind = taken or value.inputs or tuple(each for each, _ in value.dead) or value.operands
-        return numbers_of(it, behind[0], depth + 1) if behind else None
+        if not behind:
+            return None
+        return _picked(it, value, behind[0], depth) if value.label == "[]" else numbers_of(it, behind[0], depth + 1)
     if name in ACTIVATIONS:
         return _after_activation(it, name, _first(value), depth)
     function = _FUNCTIONS.get(name)
@@ -358,7 +361,7 @@ def _clipped(it: Interpreter, value: Value, depth: int) -> Numbers | None:
     if value.given is None:
         return None
     x = _first(value)
-    low, high = (_bound(value.given.get(place, name)) for place, name in _bound_names(value))
+    low, high = map(_bound, clip_bounds(value))
     before = numbers_of(it, x, depth + 1) if x is not None else None
     if low is None and high is None:
         return None
@@ -370,11 +373,11 @@ def _clipped(it: Interpreter, value: Value, depth: int) -> Numbers | None:
     return Numbers(start, stop, Zero.ORDINARY if 0 in (low, high) else zero)
 
 
-def _bound_names(value: Value) -> tuple[tuple[int, str], tuple[int, str]]:
-    keywords = value.given.keywords
-    if "x_min" in keywords or value.label.startswith("keras."):
-        return (1, "x_min"), (2, "x_max")
-    return (1, "clip_value_min"), (2, "clip_value_max")
+def clip_bounds(value: Value) -> tuple[Value | None, Value | None]:
+    """What a clip is told to keep to."""
+    of_keras = "x_min" in value.given.keywords or "x_max" in value.given.keywords or value.label.startswith("keras.")
+    names = ("x_min", "x_max") if of_keras else ("clip_value_min", "clip_value_max")
+    return value.given.get(1, names[0]), value.given.get(2, names[1])
 
 
 def _bound(given: Value | None) -> float | None:
@@ -427,9 +430,42 @@ def _summed(it: Interpreter, value: Value, depth: int) -> Numbers | None:
 
 
 def _chosen(it: Interpreter, value: Value, depth: int) -> Numbers | None:
-    if value.given is None or len(value.given.positional) != 3:
-        return None
-    return _united([numbers_of(it, each, depth + 1) for each in value.given.positional[1:]])
+    return _united([numbers for _, numbers in parts_chosen(it, value, depth)])
+
+
+def parts_chosen(it: Interpreter, value: Value, depth: int = 0) -> list[tuple[Value, Numbers | None]]:
+    """Both sides of `where(condition, x, y)`, with what each takes where it is picked; none of anything else."""
+    if value.label.rpartition(".")[2] != "where" or value.given is None:
+        return []
+    condition, *sides = (value.given.get(place, name) for place, name in _CHOICE)
+    if condition is None and len(value.given.positional) + len(value.given.keywords) == 3:
+        condition = value.given.positional[0] if value.given.positional else None
+    if condition is None or None in sides:
+        return []
+    asked = condition
+
+    def told(side: Value, holds: bool) -> Numbers | None:
+        before = numbers_of(it, side, depth + 1)
+        return narrowed(it, before, side, asked, holds, lambda other: numbers_of(it, other, depth + 1))
+
+    return [(side, told(side, holds)) for side, holds in zip(sides, (True, False), strict=True) if side is not None]
+
+
+_CHOICE = ((0, "condition"), (1, "x"), (2, "y"))
+
+
+def _picked(it: Interpreter, value: Value, base: Value, depth: int) -> Numbers | None:
+    """Entries picked by a mask or by places: `x[x > 0]`, `boolean_mask(x, x > 0)`, `gather(x, where(x > 0))`."""
+    before = numbers_of(it, base, depth + 1)
+    given = value.given.every()[1:] if value.given is not None else []
+    for mask in given[:1]:
+        before = narrowed(it, before, base, mask, True, lambda other: numbers_of(it, other, depth + 1))
+    return before
+
+
+def _selected(it: Interpreter, value: Value, depth: int) -> Numbers | None:
+    first = _first(value)
+    return _picked(it, value, first, depth) if first is not None else None
 
 
 def _one_hot(it: Interpreter, value: Value, depth: int) -> Numbers | None:
@@ -494,8 +530,9 @@ _FUNCTIONS: dict[str, _Computer] = {
     "abs": _absolute, "square": _square, "squared_difference": _squared_difference, "exp": _exponential,
     "log": _logarithm, "sqrt": _root, "norm": _root,
     "clip_by_value": _clipped, "clip": _clipped, "maximum": _greater, "minimum": _lesser,
-    **dict.fromkeys("concat concatenate stack gather repeat tile broadcast_to boolean_mask sort max_pool2d "
+    **dict.fromkeys("concat concatenate stack repeat tile broadcast_to sort max_pool2d "
                     "negative_ real".split(), _kept),
+    **dict.fromkeys("gather gather_nd boolean_mask take".split(), _selected),
     **dict.fromkeys("reduce_mean mean reduce_max max amax reduce_min min amin".split(), _averaged),
     **dict.fromkeys(["reduce_sum", "sum"], _summed),
     **dict.fromkeys(["array", "asarray", "constant"], _written), "rand": _drawn_evenly, "uniform": _uniform,
