@@ -102,6 +102,8 @@ def judge_columns(it: Interpreter, predicted: Value, loss: Value) -> None:
     width = width_of(it, predicted)
     if width is None or width < 2 or predicted.kind is not Kind.TENSOR or it.expected:
         return
+    if not any(each is predicted for each in lineage([loss], 800, lambda each: each.inputs)):
+        return  # no gradient comes back at all, which is another fault
     columns: set[int] = set()
     first: Value | None = None
     for each in lineage([loss], 800, everything_behind):

@@ -165,6 +165,9 @@ class State:
     gradients_made: bool = False
     stand_for_many: set[int] = field(default_factory=set)  # serials of what any element of a list is taken for
     sets_read: set[int] = field(default_factory=set)  # owners of which the trainable variables were asked for
+    # calls of layers of the file that Keras traces: the clock when each began, and what it was given
+    traced_calls: tuple[tuple[int, frozenset[int]], ...] = ()
+    stand_ins: set[int] = field(default_factory=set)  # Keras tensors that are real ones where a gradient is asked
     training_mode: Value | None = None  # of the layer that is being called, where it was told
     array_writes: dict[int, list[Value]] = field(default_factory=dict)  # by serial: what was written into an array
     numbers_met: dict[int, Numbers | None] = field(default_factory=dict)  # by serial, while one question is answered
