@@ -25,8 +25,8 @@ def function_of_loss(it: Interpreter, loss: Value) -> Function | None:
 def judge_loss_function(it: Interpreter, loss: Value, alone: bool) -> None:
     """A loss of this file is trained with, alone or beside others: what it reads of the prediction."""
     function = function_of_loss(it, loss)
-    if function is None or it.expected:
-        return
+    if function is None or it.expected or it.eager is None:
+        return  # in a graph of TensorFlow 1, a loss may read the outputs of the model itself
     if not alone:
         it.loss_functions.add(function.node)  # another output may be all that is trained
         return

@@ -36,6 +36,7 @@ MOST_MODULES_OF_PROGRAM, MOST_MODULES = 100, 15
 #: those. What a row of code takes is a guess, for functions that are too long for what is left.
 FUEL_ABROAD, FUEL_ABROAD_PER_OPEN, FUEL_ABROAD_OPEN, FUEL_PER_ROW = 5_000, 1_000, 2_000, 8
 RECORDING: Key = (0, "recording")
+EAGER_FUNCTIONS: Key = (0, "functions run eagerly")
 #: The clock of the file that is judged starts here. Each module that it imports runs earlier, in a stretch of its own:
 #: whenever a name of it is first needed, what its body makes is older than all that the importing file makes.
 START = 10**13
@@ -212,10 +213,10 @@ class State:
     names: dict[ast.AST, Names] = field(default_factory=dict)
     eager: bool | None = True
     keras_3: bool = True
-    # what a file switches on for itself: NumPy's rules for tensors, gradients of its own, functions that never trace
+    # what a file switches on for itself: NumPy's rules for tensors, gradients of its own, whether functions are traced
     numpy_behaviour: bool = False
     registers_gradients: bool = False
-    never_traces: bool = False
+    sets_eager_functions: bool = False
     runs_eagerly: bool = False
     compiles_xla: bool = False
     differentiable: frozenset[str] = frozenset()
@@ -277,6 +278,7 @@ class State:
         self.frame = self.base = self.entry.frame
         self.relevance = self.source.relevance.copy()
         self.store.cells[RECORDING] = Value(Kind.LITERAL, How.FRESH, 0, ref=(0, 0))
+        self.store.cells[EAGER_FUNCTIONS] = Value(Kind.LITERAL, How.FRESH, 0, ref=False)
 
     def give_source(self, module: Module, source: Source) -> None:
         """Make a module ready to be run."""
@@ -301,7 +303,7 @@ class State:
         )
         self.runs_eagerly = self.runs_eagerly or "run_eagerly" in text
         self.compiles_xla = self.compiles_xla or "jit_compile=True" in text or "experimental_compile=True" in text
-        self.never_traces = self.never_traces or "run_functions_eagerly" in text
+        self.sets_eager_functions = self.sets_eager_functions or "run_functions_eagerly" in text
 
     @property
     def module(self) -> Frame:
