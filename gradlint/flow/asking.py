@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from gradlint.flow.arguments import Arguments
 from gradlint.flow.curvature import note_curvature
 from gradlint.flow.events import TapeConsumed
-from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.interpreter import Interpreter, is_keras_tensor
 from gradlint.flow.lifecycle import note_missing
 from gradlint.flow.members import members_within, parts_of_set
 from gradlint.flow.objects import (
@@ -81,7 +81,11 @@ def ask(
     for each in it.items(sources).elements if sources.kind is Kind.CONTAINER else (sources,):
         note_missing(it, each, node, ast.unparse(sources_node) if sources_node is not None else "the sources")
     if name == "gradient" and it.gradients_made:
-        note_curvature(it, target, sources, node)
+        recorded_by = 0
+        for tape in asked_of:
+            recorded_by |= 1 << bit_of(it, tape)
+        if sources.kind in (Kind.TENSOR, Kind.VARIABLE) and _tracked_source(it, sources) & recorded_by:
+            note_curvature(it, target, sources, recorded_by, node)
     if name == "gradient" and it.relevance.regularises:
         for each in (sources,) if sources.kind is Kind.VARIABLES else ():
             text = ast.unparse(sources_node) if sources_node is not None else "the model"
@@ -180,6 +184,8 @@ def _listed(it: Interpreter, sources: Value, node: ast.AST | None, fallback: str
             return
         if value.kind not in _SOURCE_KINDS:
             value = it.part(value, value.node)  # an attribute that is not known here
+        if value.kind is Kind.SYMBOLIC and not is_keras_tensor(it, value):
+            it.stand_ins.add(value.serial)
         members, open_members = members_within(it, value)
         if value.kind is Kind.VARIABLES and _is_frozen(it, value):
             return  # the list is empty

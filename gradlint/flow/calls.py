@@ -44,7 +44,7 @@ def call(it: Interpreter, function: Value, arguments: Arguments, node: ast.AST) 
     """What calling the value returns, its effects applied."""
     if function.how is How.JOIN and function.kind is Kind.UNKNOWN:
         return _call_alternatives(it, function, arguments, node)
-    node = written_as_method(function, node)
+    asked, node = node, written_as_method(function, node)
     match function.kind:
         case Kind.FUNCTION:
             return _call_function_value(it, function, arguments, node)
@@ -55,7 +55,7 @@ def call(it: Interpreter, function: Value, arguments: Arguments, node: ast.AST) 
             return call_symbol(it, function.ref, arguments, node)
         case Kind.METHOD:
             method: LibraryMethod = function.ref
-            if _raises_where_read(it, method, function.node, node):
+            if _raises_where_read(it, method, function.node, asked):
                 it.alive = False
                 return it.plain(node)
             return call_library_method(it, method.receiver, method.name, arguments, node)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from gradlint.flow.arguments import Arguments
 from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.matrix_products import shape_of_product
 from gradlint.flow.objects import Variable
 from gradlint.flow.shapes import (
     Shape,
@@ -320,10 +321,14 @@ def _chosen(it: Interpreter, arguments: Arguments, made: Value) -> None:
 
 
 def _matmul(it: Interpreter, arguments: Arguments, made: Value) -> None:
+    made.shape = shape_of_product(arguments)
+
+
+def _applied_to_vectors(it: Interpreter, arguments: Arguments, made: Value) -> None:
+    """`matvec(a, b)`."""
     a, b = arguments.get(0, "a"), arguments.get(1, "b")
-    if a is not None and b is not None:
-        flags = [is_literal(arguments.get(None, name), True) for name in ("transpose_a", "transpose_b")]
-        made.shape = product(a.shape, b.shape, transposed=(flags[0], flags[1]))
+    if a is not None and b is not None and b.shape is not None and len(b.shape) == 1 and len(arguments.every()) == 2:
+        made.shape = product(a.shape, b.shape)
 
 
 def _reduced(it: Interpreter, arguments: Arguments, made: Value) -> None:
@@ -438,7 +443,7 @@ _DESCRIBERS: dict[Op, Describer] = {
     ops.RANGE: _counted, ops.TRIANGLE: _triangle, ops.EYE: _identity,
     **dict.fromkeys([ops.CONSTANT, ops.ARRAY, ops.AS_ARRAY, ops.CONVERT], _literal),
     **dict.fromkeys([ops.CAST, ops.IDENTITY, ops.STOP], _kept),
-    ops.MATMUL: _matmul, ops.WHERE: _chosen, ops.RESHAPE: _reshaped,
+    ops.MATMUL: _matmul, ops.MATVEC: _applied_to_vectors, ops.WHERE: _chosen, ops.RESHAPE: _reshaped,
     ops.EXPAND: _expanded, ops.SQUEEZE: _squeezed, ops.CONCAT: _concatenated,
     ops.GATHER: _gathered, ops.GATHER_ND: _gathered_nd, ops.ONE_HOT: _one_hot, ops.SCATTER_UPDATE: _scattered,
     ops.SCATTER_ND: _scattered_anew,

@@ -26,11 +26,11 @@ _ACTIVATIONS = frozenset({"relu", "relu6", "leaky_relu", "linear"})
 _MOST_VALUES = 400
 
 
-def note_curvature(it: Interpreter, target: Value, sources: Value, node: ast.AST) -> None:
-    """A gradient is asked for what a gradient with respect to the same source is made of."""
+def note_curvature(it: Interpreter, target: Value, sources: Value, tapes: int, node: ast.AST) -> None:
+    """A gradient is asked of these tapes for what a gradient with respect to the same source is made of."""
     if it.expected or sources.kind not in (Kind.TENSOR, Kind.VARIABLE):
         return
-    first = [each for each in _behind_linear(it, target) if each.how is How.GRADIENT]
+    first = [each for each in _behind_linear(it, target, tapes) if each.how is How.GRADIENT]
     if not first or any(each.of is not sources or not each.inputs for each in first):
         return
     walk = _Walk(it, sources)
@@ -41,12 +41,17 @@ def note_curvature(it: Interpreter, target: Value, sources: Value, node: ast.AST
         it.note(CurvatureAsked, node, name, certain=it.doubt == 0, steps=steps)
 
 
-def _behind_linear(it: Interpreter, target: Value) -> Iterable[Value]:
-    """What a value is put together from by linear operations; nothing where something else is on the way."""
+def _behind_linear(it: Interpreter, target: Value, tapes: int) -> Iterable[Value]:
+    """What a value is put together from by linear operations; nothing where something else is on the way.
+
+    What these tapes did not record makes the gradient None, which is said by other rules, and no zero.
+    """
     found: list[Value] = []
     stack = [target]
     while stack and len(found) < _MOST_VALUES:
         each = stack.pop()
+        if each.kind is not Kind.CONTAINER and not each.possible & tapes:
+            return []
         if each.how is How.GRADIENT:
             found.append(each)
         elif each.kind is Kind.CONTAINER:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 
 from gradlint.flow.arguments import Arguments, symbol_of
+from gradlint.flow.eager_functions import are_traced
 from gradlint.flow.interpreter import MOST_DEPTH, Exits, Interpreter, expecting_errors
 from gradlint.flow.objects import (
     Function,
@@ -155,7 +156,7 @@ def _traced(
 
 def _in_graph(it: Interpreter, function: Function) -> bool:
     """Whether the function runs while a graph is made."""
-    if it.never_traces or "tf.numpy_function" in function.decorators:
+    if are_traced(it) is not True or "tf.numpy_function" in function.decorators:
         return False
     return it.frame.graph or "tf.function" in function.decorators
 

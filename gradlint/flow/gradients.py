@@ -267,7 +267,7 @@ class Gradients:
 
     def _outcome(self, asked: Asked, source: SourceAsked, bits: int, found: Reach) -> Outcome:
         value = source.value
-        if value.kind is Kind.SYMBOLIC:
+        if value.kind is Kind.SYMBOLIC and value.serial not in self.it.stand_ins:
             cut = self.blame.plain_cut(asked, Cause.UNSUPPORTED, asked.node)
             return Outcome(asked, source, Verdict.NONE, cut)
         same = sameness(asked, source)
@@ -344,7 +344,7 @@ class Gradients:
             return events.UnregisteredOperation(outcome.cut, sources, target, outcome.trace)
         if outcome.cut.cause is Cause.CUSTOM_GRADIENT:
             return self._misused(outcome, sources)
-        if outcome.source.value.kind is Kind.SYMBOLIC:
+        if outcome.source.value.kind is Kind.SYMBOLIC and outcome.source.value.serial not in self.it.stand_ins:
             return events.SymbolicSourceAsked(
                 sources[0].name, self.places.place(asked.node), "AttributeError", outcome.trace
             )
@@ -404,7 +404,7 @@ class Gradients:
                 if tape is not None and tape.watches_accessed is False
                 else SourceSort.VARIABLES
             )
-        if value.kind is Kind.SYMBOLIC:
+        if value.kind is Kind.SYMBOLIC and value.serial not in self.it.stand_ins:
             return SourceSort.SYMBOLIC
         written = value.node is not None and asked.sources_node is not None and contains(asked.sources_node, value.node)
         if value.how is How.OPERATION and value.inputs and not value.is_computed and (written or is_slice(value)):

@@ -242,7 +242,7 @@ class Interpreter(Heap):
         self.store.forget_watchers()
         self.frame, self.loops, self.calls, self.open_withs, self.stack = self.base, [], [], [], []
         self.turn, self.tracing, self.timed = 0, None, 0
-        self.training_mode, self.abroad_since = None, -1
+        self.training_mode, self.abroad_since, self.traced_calls = None, -1, ()
         self.expected = self.arms = self.choosing = self.doubt = self.peeled = self.loop_depth = self.joined = 0
         self.alive = True
         self.set_recording(0, 0)
@@ -273,7 +273,7 @@ def _facts_of(arm: Delta) -> dict[Subject, Known]:
 _OF_RUNNING_CODE = (
     "frame", "base", "loops", "calls", "open_withs", "stack", "turn", "turn_clock", "tracing", "timed", "timed_keys",
     "training_mode", "expected", "arms", "choosing", "doubt", "peeled", "loop_depth", "joined", "alive", "open_code",
-    "fuel", "abroad_since", "clock", "augmenting",
+    "fuel", "abroad_since", "clock", "augmenting", "traced_calls",
 )  # fmt: skip
 
 
@@ -289,7 +289,7 @@ def in_module(it: Interpreter, frame: Frame, clock: int) -> Iterator[None]:
         it.tracing = it.training_mode = it.augmenting = None
         it.expected = it.arms = it.choosing = it.doubt = it.peeled = it.loop_depth = it.joined = 0
         it.alive, it.open_code, it.clock = True, False, clock
-        it.abroad_since = -1
+        it.abroad_since, it.traced_calls = -1, ()
         it.set_recording(0, 0)
         try:
             yield
@@ -319,6 +319,23 @@ def in_training_mode(it: Interpreter, told: Value | None) -> Iterator[None]:
 
 
 @contextmanager
+def traced_by_keras(it: Interpreter, given: Iterable[Value]) -> Iterator[None]:
+    """`call` of a layer that is called on Keras tensors: Keras traces it with real ones."""
+    before = it.traced_calls
+    it.traced_calls = (*before, (it.tick(), frozenset(leaf.serial for value in given for leaf in it.leaves(value))))
+    yield
+    it.traced_calls = before
+
+
+def is_keras_tensor(it: Interpreter, value: Value) -> bool:
+    """Whether this is a Keras tensor where it is used now, and not what stands for one while Keras traces a layer."""
+    if value.kind is not Kind.SYMBOLIC:
+        return False
+    made_here = value.label != "keras.Input"
+    return not any(value.serial in given or (made_here and value.serial > since) for since, given in it.traced_calls)
+
+
+@contextmanager
 def expecting_errors(it: Interpreter, *, tells: bool) -> Iterator[None]:
     """Run a block; with `tells`, what it raises is no news to its author."""
     it.expected += tells
@@ -328,5 +345,5 @@ def expecting_errors(it: Interpreter, *, tells: bool) -> Iterator[None]:
 
 __all__ = [
     "MOST_DEPTH", "RECORDING", "Exits", "Interpreter", "OutOfFuel", "expecting_errors", "in_module",
-    "in_training_mode", "in_turn",
+    "in_training_mode", "in_turn", "is_keras_tensor", "traced_by_keras",
 ]  # fmt: skip

@@ -10,7 +10,9 @@ import ast
 from collections.abc import Callable
 
 from gradlint.flow.arguments import Arguments
+from gradlint.flow.carried import bounded
 from gradlint.flow.compared import judge_difference, judge_loss_call
+from gradlint.flow.conditions import stripped
 from gradlint.flow.estimators import judge_estimator
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.layer_faults import judge_activation_call, judge_centred, judge_clip, judge_product
@@ -70,6 +72,13 @@ def _loss(it: Interpreter, arguments: Arguments, made: Value, node: ast.AST) -> 
     judge_loss_call(it, made.label, arguments, made, node)
 
 
+def _note_held_between_bounds(it: Interpreter, made: Value, node: ast.AST) -> None:
+    """`tf.maximum(tf.sqrt(x), 1e-6)`: the root is given a gradient of zero where it is zero."""
+    held = bounded(it, made)
+    if held is not None and not held.lets_zero_through:
+        it.masked.add(stripped(held.inside).serial)
+
+
 _JUDGES: dict[Op, tuple[_Judge, ...]] = {
     ops.ADD: (_made(judge_estimator),),
     ops.SUBTRACT: (_pair(judge_difference), _pair(judge_centred), _made(judge_estimator)),
@@ -87,7 +96,7 @@ _JUDGES: dict[Op, tuple[_Judge, ...]] = {
     ops.WHERE: (_made(judge_where),),
     ops.SOFTMAX: (judge_activation_call, _given(judge_masked_softmax)),
     **dict.fromkeys([ops.LOG_SOFTMAX, ops.RELU, ops.RELU6], (judge_activation_call,)),
-    **dict.fromkeys([ops.CLIP, ops.MAXIMUM, ops.MINIMUM], (judge_clip,)),
+    **dict.fromkeys([ops.CLIP, ops.MAXIMUM, ops.MINIMUM], (judge_clip, _made(_note_held_between_bounds))),
     **dict.fromkeys([ops.BOOLEAN_MASK, ops.GATHER_ND, ops.SQUARE], (_given(_note_picked),)),
     **dict.fromkeys([ops.SIGMOID_CROSS_ENTROPY, ops.CROSS_ENTROPY, ops.MEAN_LOSS, ops.LOSS], (_loss,)),
 }  # fmt: skip

@@ -83,9 +83,15 @@ def units_of(owner: Layer) -> int | None:
     return length_of(written) if written is not None else None
 
 
+def has_channels_last(owner: Layer) -> bool:
+    """Whether the last axis of images is that of the channels, as it is unless the layer is told otherwise."""
+    told = owner.argument(None, "data_format")
+    return told is None or is_literal(told, None) or is_literal(told, "channels_last")
+
+
 def _convolution(it: Interpreter, owner: Layer, given: Shape | None) -> Shape | None:
     padding, strides = owner.argument(3, "padding"), owner.argument(2, "strides")
-    if given is None or len(given) < 3:
+    if given is None or len(given) < 3 or not has_channels_last(owner):
         return None
     same = padding is not None and is_literal(padding, "same") and (strides is None or is_literal(strides, 1))
     return (given[0], *(given[1:-1] if same else (None,) * (len(given) - 2)), units_of(owner))
@@ -116,13 +122,15 @@ def _reshaped(it: Interpreter, owner: Layer, given: Shape | None) -> Shape | Non
 
 def _pooled_globally(it: Interpreter, owner: Layer, given: Shape | None) -> Shape | None:
     keeps = owner.argument(None, "keepdims")
-    if given is None or len(given) < 3 or keeps is not None:
+    if given is None or len(given) < 3 or keeps is not None or not has_channels_last(owner):
         return None
     return (given[0], given[-1])
 
 
 def _pooled(it: Interpreter, owner: Layer, given: Shape | None) -> Shape | None:
-    return None if given is None or len(given) < 3 else (given[0], *(None,) * (len(given) - 2), given[-1])
+    if given is None or len(given) < 3 or not has_channels_last(owner):
+        return None
+    return (given[0], *(None,) * (len(given) - 2), given[-1])
 
 
 def _looked_up(it: Interpreter, owner: Layer, given: Shape | None) -> Shape | None:

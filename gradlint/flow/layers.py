@@ -6,7 +6,7 @@ import ast
 
 from gradlint.flow.arguments import Arguments
 from gradlint.flow.instances import bind_method, class_attribute, is_overridden
-from gradlint.flow.interpreter import Interpreter, in_training_mode
+from gradlint.flow.interpreter import Interpreter, in_training_mode, traced_by_keras
 from gradlint.flow.layer_faults import judge_inputs, judge_layer_call, judge_sequence
 from gradlint.flow.layer_shapes import is_input, output_shape
 from gradlint.flow.losses import forget_losses
@@ -302,7 +302,8 @@ def call_keras_instance(it: Interpreter, instance: Value, arguments: Arguments, 
             ref=SymbolicCall(it.new_id(), instance, arguments.positional, tuple(keywords.items())),
         )
         it.weights_read = read_before  # what its `call` reads is seen when that is run
-        run_result = it.call(bind_method(it, run, instance, node), Arguments(arguments.positional, keywords), node)
+        with traced_by_keras(it, (*arguments.positional, *keywords.values())):
+            run_result = it.call(bind_method(it, run, instance, node), Arguments(arguments.positional, keywords), node)
         if run_result.kind is Kind.CONTAINER:
             return it.container(run_result.ref.type, _like(it, run_result, value), node)
         return value

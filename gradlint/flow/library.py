@@ -18,6 +18,7 @@ from gradlint.flow.callbacks import (
     while_loop,
 )
 from gradlint.flow.constants import describe
+from gradlint.flow.eager_functions import functions_run_eagerly, run_functions_eagerly
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.judging import judge_operation
 from gradlint.flow.layers import make_layer
@@ -324,6 +325,10 @@ SYMBOLS: dict[str, Handler] = {
     ),
     "tf.variable_scope": device_context,
     "tf.control_dependencies": device_context,
+    "tf.config.run_functions_eagerly": run_functions_eagerly,
+    "tf.config.experimental_run_functions_eagerly": run_functions_eagerly,
+    "tf.config.functions_run_eagerly": functions_run_eagerly,
+    "tf.config.experimental_functions_run_eagerly": functions_run_eagerly,
     "tf.print": no_effect,
     "tf.summary.scalar": no_effect,
     "keras.backend.int_shape": lambda it, arguments, node: it.plain(node),

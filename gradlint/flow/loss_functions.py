@@ -28,8 +28,8 @@ def function_of_loss(it: Interpreter, loss: Value) -> Function | None:
 def judge_loss_function(it: Interpreter, loss: Value, alone: bool) -> None:
     """A loss of this file is trained with, alone or beside others: what it reads of the prediction."""
     function = function_of_loss(it, loss)
-    if function is None or it.expected:
-        return
+    if function is None or it.expected or it.eager is None:
+        return  # in a graph of TensorFlow 1, a loss may read the outputs of the model itself
     if not alone:
         it.loss_functions.add(function.node)  # another output may be all that is trained
         return
@@ -105,6 +105,8 @@ def judge_columns(it: Interpreter, predicted: Value, loss: Value) -> None:
     width = width_of(it, predicted)
     if width is None or width < 2 or predicted.kind is not Kind.TENSOR or it.expected:
         return
+    if not any(each is predicted for each in lineage([loss], 800, lambda each: each.inputs)):
+        return  # no gradient comes back at all, which is another fault
     columns: set[int] = set()
     first: Value | None = None
     for each in lineage([loss], 800, everything_behind):

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from math import exp, inf, isnan
 
+from gradlint.flow.conditions import narrowed
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.layer_shapes import is_input
 from gradlint.flow.objects import Layer
@@ -64,7 +65,9 @@ def _known(it: Interpreter, value: Value, depth: int) -> Numbers | None:
     if op.hands_on or op is ops.ITEM:
         taken = value.given.positional[:1] if op is ops.ITEM and value.given is not None else ()
         behind = taken or value.inputs or tuple(each for each, _ in value.dead) or value.operands
-        return numbers_of(it, behind[0], depth + 1) if behind else None
+        if not behind:
+            return None
+        return _picked(it, value, behind[0], depth) if op is ops.ITEM else numbers_of(it, behind[0], depth + 1)
     if op.name in ACTIVATIONS:
         return _after_activation(it, op.name, _first(value), depth)
     function = _FUNCTIONS.get(op)
@@ -361,7 +364,7 @@ def _clipped(it: Interpreter, value: Value, depth: int) -> Numbers | None:
     if value.given is None:
         return None
     x = _first(value)
-    low, high = (_bound(value.given.get(place, name)) for place, name in _bound_names(value))
+    low, high = map(_bound, clip_bounds(value))
     before = numbers_of(it, x, depth + 1) if x is not None else None
     if low is None and high is None:
         return None
@@ -373,11 +376,11 @@ def _clipped(it: Interpreter, value: Value, depth: int) -> Numbers | None:
     return Numbers(start, stop, Zero.ORDINARY if 0 in (low, high) else zero)
 
 
-def _bound_names(value: Value) -> tuple[tuple[int, str], tuple[int, str]]:
-    keywords = value.given.keywords
-    if "x_min" in keywords or value.label.startswith("keras."):
-        return (1, "x_min"), (2, "x_max")
-    return (1, "clip_value_min"), (2, "clip_value_max")
+def clip_bounds(value: Value) -> tuple[Value | None, Value | None]:
+    """What a clip is told to keep to."""
+    of_keras = "x_min" in value.given.keywords or "x_max" in value.given.keywords or value.label.startswith("keras.")
+    names = ("x_min", "x_max") if of_keras else ("clip_value_min", "clip_value_max")
+    return value.given.get(1, names[0]), value.given.get(2, names[1])
 
 
 def _bound(given: Value | None) -> float | None:
@@ -430,9 +433,34 @@ def _summed(it: Interpreter, value: Value, depth: int) -> Numbers | None:
 
 
 def _chosen(it: Interpreter, value: Value, depth: int) -> Numbers | None:
-    if len(value.operands) != 3:
-        return None
-    return _united([numbers_of(it, each, depth + 1) for each in value.operands[1:]])
+    return _united([numbers for _, numbers in parts_chosen(it, value, depth)])
+
+
+def parts_chosen(it: Interpreter, value: Value, depth: int = 0) -> list[tuple[Value, Numbers | None]]:
+    """Both sides of `where(condition, x, y)`, with what each takes where it is picked; none of anything else."""
+    if value.op is not ops.WHERE or len(value.operands) != 3:
+        return []
+    asked, *sides = value.operands
+
+    def told(side: Value, holds: bool) -> Numbers | None:
+        before = numbers_of(it, side, depth + 1)
+        return narrowed(it, before, side, asked, holds, lambda other: numbers_of(it, other, depth + 1))
+
+    return [(side, told(side, holds)) for side, holds in zip(sides, (True, False), strict=True)]
+
+
+def _picked(it: Interpreter, value: Value, base: Value, depth: int) -> Numbers | None:
+    """Entries picked by a mask or by places: `x[x > 0]`, `boolean_mask(x, x > 0)`, `gather(x, where(x > 0))`."""
+    before = numbers_of(it, base, depth + 1)
+    given = value.given.every()[1:] if value.given is not None else []
+    for mask in given[:1]:
+        before = narrowed(it, before, base, mask, True, lambda other: numbers_of(it, other, depth + 1))
+    return before
+
+
+def _selected(it: Interpreter, value: Value, depth: int) -> Numbers | None:
+    first = _first(value)
+    return _picked(it, value, first, depth) if first is not None else None
 
 
 def _one_hot(it: Interpreter, value: Value, depth: int) -> Numbers | None:
@@ -493,12 +521,12 @@ def _ones(it: Interpreter, value: Value, depth: int) -> Numbers | None:
 
 
 _FUNCTIONS: dict[Op, _Computer] = {
-    **dict.fromkeys([ops.CONTRACT, ops.CONVOLVE], _matrix_product),
+    **dict.fromkeys([ops.CONTRACT, ops.MATVEC, ops.CONVOLVE], _matrix_product),
     ops.ABS: _absolute, ops.SQUARE: _square, ops.SQUARED_DIFFERENCE: _squared_difference, ops.EXP: _exponential,
     ops.LOG: _logarithm, ops.SQRT: _root, ops.NORM: _root,
     ops.CLIP: _clipped, ops.MAXIMUM: _greater, ops.MINIMUM: _lesser,
-    **dict.fromkeys([ops.CONCAT, ops.STACK, ops.GATHER, ops.REPEAT, ops.BROADCAST, ops.BOOLEAN_MASK, ops.SORT,
-                     ops.MAX_POOL], _kept),
+    **dict.fromkeys([ops.CONCAT, ops.STACK, ops.REPEAT, ops.BROADCAST, ops.SORT, ops.MAX_POOL], _kept),
+    **dict.fromkeys([ops.GATHER, ops.GATHER_ND, ops.BOOLEAN_MASK], _selected),
     **dict.fromkeys([ops.MEAN, ops.MAXIMUM_OF, ops.MINIMUM_OF], _averaged), ops.SUM: _summed, ops.SUM_OF: _summed,
     **dict.fromkeys([ops.ARRAY, ops.AS_ARRAY, ops.CONSTANT], _written),
     ops.RAND: _drawn_evenly, ops.UNIFORM: _uniform, ops.WHERE: _chosen, ops.ONE_HOT: _one_hot,

@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gradlint.flow.interpreter import Interpreter
-from gradlint.flow.layer_shapes import is_input, units_of
+from gradlint.flow.layer_shapes import has_channels_last, is_input, units_of
+from gradlint.flow.matrix_products import width_of_product
 from gradlint.flow.objects import Layer, LibraryObject
 from gradlint.flow.values import How, Kind, Value, alternatives
 from gradlint.flow.wording import code_of
@@ -164,6 +165,11 @@ def width_of(it: Interpreter, value: Value, depth: int = 0) -> int | None:
     layer = value.callee
     if layer is not None and layer.kind is Kind.LAYER and isinstance(layer.ref, Layer):
         return _width_after(it, layer, value.given.positional[0] if value.given and value.given.positional else None)
+    if value.op is ops.MATMUL:
+        return width_of_product(value)
+    if value.op is ops.ADD and len(value.operands) == 2:  # both known: a bias may be wider than the product
+        widths = [width_of(it, each, depth + 1) for each in value.operands]
+        return max(each or 0 for each in widths) if None not in widths else None
     keeps = value.op.keeps_shape
     first = value.inputs or tuple(each for each, _ in value.dead)
     return width_of(it, first[0], depth + 1) if keeps and first else None
@@ -182,7 +188,7 @@ def _width_after(it: Interpreter, layer: Value, given: Value | None) -> int | No
     if owner.outputs is not None:
         return width_of(it, owner.outputs) if owner.outputs.kind is Kind.SYMBOLIC else None
     if name in _LINEAR_LAYERS and name not in ("DepthwiseConv2D", "EinsumDense"):
-        return units_of(owner)
+        return units_of(owner) if has_channels_last(owner) else None
     return width_of(it, given, 1) if given is not None and _keeps_width(layer) else None
 
 

@@ -77,21 +77,16 @@ def broadcast(left: Shape | None, right: Shape | None) -> Shape | None:
     return tuple(found)
 
 
-def product(left: Shape | None, right: Shape | None, *, transposed: tuple[bool, bool] = (False, False)) -> Shape | None:
-    """The shape of `left @ right`."""
-    if left is None and right is not None and len(right) == 2 and not transposed[0]:
-        return (None, right[0] if transposed[1] else right[1])  # rows of whatever length there are
+def product(left: Shape | None, right: Shape | None) -> Shape | None:
+    """The shape of `left @ right`: the leading axes are those of both, broadcast against each other."""
     if left is None or right is None or not left or not right:
         return None
-    if len(left) > 1 and transposed[0]:
-        left = (*left[:-2], left[-1], left[-2])
-    if len(right) > 1 and transposed[1]:
-        right = (*right[:-2], right[-1], right[-2])
     if len(right) == 1:
         return left[:-1]
     if len(left) == 1:
         return (*right[:-2], right[-1])
-    return (*left[:-1], right[-1])
+    leading = broadcast(left[:-2], right[:-2])
+    return None if leading is None else (*leading, left[-2], right[-1])
 
 
 def reduced(shape: Shape | None, axis: Value | None, keepdims: bool) -> Shape | None:

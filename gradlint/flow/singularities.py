@@ -9,13 +9,14 @@ import ast
 from math import inf
 
 from gradlint.flow.arguments import Arguments
+from gradlint.flow.carried import bounded, carried, is_replaced_by_number
 from gradlint.flow.initial_numbers import initial_numbers
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.numbers import numbers_of
 from gradlint.flow.objects import Variable
 from gradlint.flow.outputs import output_of, starts_at_zero
 from gradlint.flow.scopes import Frame
-from gradlint.flow.values import Fill, How, Kind, Value, alternatives
+from gradlint.flow.values import Fill, How, Kind, Value, alternatives, carries_gradient
 from gradlint.flow.wording import code_of, code_of_node
 from gradlint.flow.zero_events import ArcAtBorder, LogOfZero, PowerOfNegative, RootAtZero
 from gradlint.knowledge.activations import Numbers, Zero
@@ -118,8 +119,8 @@ def _is_moderate(it: Interpreter, given: Value) -> bool:
 
 
 def _why_log(it: Interpreter, given: Value) -> str | None:
-    numbers = numbers_of(it, given)
-    if numbers is None or numbers.is_constant or numbers.low > 0:
+    numbers = carried(it, given)
+    if numbers is None or numbers.low > 0 or (numbers.is_constant and not is_replaced_by_number(it, given)):
         return None
     output = output_of(it, given)
     name = output.activation if output is not None else ""
@@ -147,6 +148,7 @@ def _judge_root(it: Interpreter, name: str, given: Value, made: Value, node: ast
         )
         return
     why = _why_zero(it, given)
+    numbers = carried(it, given)
     if why is None and numbers is not None and numbers.zero is Zero.ORDINARY and numbers.low == 0 < numbers.high:
         why = "a relu computes exact zeros" if _is_rectified(it, given) else None
     if why is not None:
@@ -158,12 +160,13 @@ def _judge_root(it: Interpreter, name: str, given: Value, made: Value, node: ast
 
 
 def _is_rectified(it: Interpreter, given: Value) -> bool:
-    """Whether this is relu (or a maximum with zero) of what is known to have both signs."""
+    """Whether this is relu of what is known to have both signs, behind bounds that let zero through."""
+    held = bounded(it, given)
+    if held is not None:
+        return _is_rectified(it, held.inside)
     output = output_of(it, given)
     if output is not None and output.activation in ("relu", "relu6"):
         return output.layer is not None or (output.before is not None and _is_signed(it, output.before))
-    if given.op is ops.MAXIMUM:
-        return any(_is_signed(it, each) for each in given.operands)
     return False
 
 
@@ -218,7 +221,12 @@ def _why_zero(it: Interpreter, value: Value, depth: int = 0) -> str | None:
             if op is ops.SUBTRACT and (why := _why_equal(it, left, right)) is not None:
                 return why
             return "every row is compared with itself" if _is_gram(value) else None
-        elif op in (ops.MAXIMUM, ops.RELU) and value.given is not None and value.given.positional:
+        elif op.role in (Role.BOUND, Role.CLIP):
+            held = bounded(it, value)
+            if held is None or not held.lets_zero_through:
+                return None
+            value = held.inside
+        elif op is ops.RELU and value.given is not None and value.given.positional:
             value = value.given.positional[0]
         elif (op.hands_on or op in _PASSING) and (value.inputs or value.given is not None):
             first = value.given.positional[0] if value.given is not None and value.given.positional else None
@@ -277,7 +285,7 @@ def _is_gram(value: Value) -> bool:
             stack.extend(each.operands)
         else:
             terms.append(each)
-    if any(each.kind is Kind.LITERAL for each in terms):
+    if not all(map(carries_gradient, terms)):
         return False  # a small number inside
     products = [side for each in terms for side in (each, *(each.operands if each.op is ops.MULTIPLY else ()))]
     return len(terms) > 1 and any(map(_is_of_itself, products))
@@ -287,8 +295,16 @@ def _is_of_itself(value: Value) -> bool:
     """Whether this is `x @ transpose(x)`."""
     if value.op is not ops.MATMUL or len(value.inputs) != 2:
         return False
-    left, right = (_unexpanded(each)[0] for each in value.inputs)
+    left, right = (_unscaled(_unexpanded(each)[0]) for each in value.inputs)
     return left is right
+
+
+def _unscaled(value: Value) -> Value:
+    """Behind a factor: `2 * x @ transpose(x)`."""
+    if value.label == "*" and len(value.operands) == 2:
+        others = [each for each in value.operands if each.kind is not Kind.LITERAL]
+        return _unexpanded(others[0])[0] if len(others) == 1 else value
+    return value
 
 
 def _unexpanded(value: Value) -> tuple[Value, int]:
@@ -336,7 +352,8 @@ def judge_power(it: Interpreter, base: Value, exponent: Value, made: Value, node
     elif learned or exponent.ref >= 1:
         return
     elif numbers.zero is Zero.ORDINARY and numbers.low == 0 < numbers.high:
-        if _is_rectified(it, base):
+        at = carried(it, base)
+        if at is not None and at.zero is Zero.ORDINARY and _is_rectified(it, base):
             it.note(
                 RootAtZero, node, code_of_node(node), "a relu computes exact zeros", False, certain=False, holds=holds
             )

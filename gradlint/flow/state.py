@@ -37,6 +37,7 @@ MOST_MODULES_OF_PROGRAM, MOST_MODULES = 100, 15
 #: those. What a statement takes is a guess, for functions that are too long for what is left.
 FUEL_ABROAD, FUEL_ABROAD_PER_OPEN, FUEL_ABROAD_OPEN, FUEL_PER_STATEMENT = 5_000, 1_000, 2_000, 15
 RECORDING: Key = (0, "recording")
+EAGER_FUNCTIONS: Key = (0, "functions run eagerly")
 #: The clock of the file that is judged starts here. Each module that it imports runs earlier, in a stretch of its own:
 #: whenever a name of it is first needed, what its body makes is older than all that the importing file makes.
 START = 10**13
@@ -166,6 +167,9 @@ class State:
     gradients_made: bool = False
     stand_for_many: set[int] = field(default_factory=set)  # serials of what any element of a list is taken for
     sets_read: set[int] = field(default_factory=set)  # owners of which the trainable variables were asked for
+    # calls of layers of the file that Keras traces: the clock when each began, and what it was given
+    traced_calls: tuple[tuple[int, frozenset[int]], ...] = ()
+    stand_ins: set[int] = field(default_factory=set)  # Keras tensors that are real ones where a gradient is asked
     training_mode: Value | None = None  # of the layer that is being called, where it was told
     array_writes: dict[int, list[Value]] = field(default_factory=dict)  # by serial: what was written into an array
     numbers_met: dict[int, Numbers | None] = field(default_factory=dict)  # by serial, while one question is answered
@@ -218,10 +222,10 @@ class State:
     names: dict[ast.AST, Names] = field(default_factory=dict)
     eager: bool | None = True
     keras_3: bool = True
-    # what a file switches on for itself: NumPy's rules for tensors, gradients of its own, functions that never trace
+    # what a file switches on for itself: NumPy's rules for tensors, gradients of its own, whether functions are traced
     numpy_behaviour: bool = False
     registers_gradients: bool = False
-    never_traces: bool = False
+    sets_eager_functions: bool = False
     runs_eagerly: bool = False
     compiles_xla: bool = False
     differentiable: frozenset[str] = frozenset()
@@ -284,6 +288,7 @@ class State:
         self.frame = self.base = self.entry.frame
         self.relevance = self.source.relevance.copy()
         self.store.cells[RECORDING] = Value(Kind.LITERAL, How.FRESH, 0, ref=(0, 0))
+        self.store.cells[EAGER_FUNCTIONS] = Value(Kind.LITERAL, How.FRESH, 0, ref=False)
 
     def give_source(self, module: Module, source: Source) -> None:
         """Make a module ready to be run."""
@@ -307,7 +312,7 @@ class State:
         self.registers_gradients = self.registers_gradients or switches.registers_gradients
         self.runs_eagerly = self.runs_eagerly or switches.runs_eagerly
         self.compiles_xla = self.compiles_xla or switches.compiles_xla
-        self.never_traces = self.never_traces or switches.never_traces
+        self.sets_eager_functions = self.sets_eager_functions or switches.sets_eager_functions
 
     @property
     def module(self) -> Frame:

@@ -23,8 +23,8 @@ _BY_NAME = {
     "override_gradient_function": "registers_gradients",
     "_override_gradient_function": "registers_gradients",
     "run_eagerly": "runs_eagerly",
-    "run_functions_eagerly": "never_traces",
-    "experimental_run_functions_eagerly": "never_traces",
+    "run_functions_eagerly": "sets_eager_functions",
+    "experimental_run_functions_eagerly": "sets_eager_functions",
 }
 _LEGACY = "TF_USE_LEGACY_KERAS"
 #: Calls that are given a variable of the environment and leave it as it is, for TensorFlow: it reads `os.environ`,
@@ -43,7 +43,7 @@ class Switches:
     numpy_behaviour: bool = False
     registers_gradients: bool = False
     runs_eagerly: bool = False
-    never_traces: bool = False
+    sets_eager_functions: bool = False
     compiles_xla: bool = False
     _contexts: list[ast.expr] = field(default_factory=list)
     _sessions: list[ast.expr] = field(default_factory=list)

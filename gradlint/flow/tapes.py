@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from gradlint.flow.arguments import Arguments
 from gradlint.flow.events import KerasVariableWatched, SymbolicSourceAsked
-from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.interpreter import Interpreter, is_keras_tensor
 from gradlint.flow.members import is_keras_owned, members_of
 from gradlint.flow.objects import (
     Tape,
@@ -148,7 +148,7 @@ def watch(it: Interpreter, watching: list[Tape], watched: Value, node: ast.AST) 
         if value.kind is Kind.VARIABLES and is_keras_owned(value) and it.keras_3 and not it.expected:
             name = ast.unparse(value.node) if isinstance(value.node, ast.Attribute) else "variables"
             it.note(KerasVariableWatched, node, name, certain=it.doubt == 0)
-        if value.kind is Kind.SYMBOLIC and sure:
+        if sure and is_keras_tensor(it, value):
             name = ast.unparse(node.args[0]) if isinstance(node, ast.Call) and node.args else "what is watched"
             it.note(SymbolicSourceAsked, node, name, certain=it.doubt == 0)
             it.alive = False

@@ -12,6 +12,7 @@ from gradlint.flow.certainty import is_surely_tensor
 from gradlint.flow.constants import describe_method, describe_variable
 from gradlint.flow.descent import PRODUCTS, gradient_of
 from gradlint.flow.dtypes import kept_dtype, literal_dtype, named_dtype
+from gradlint.flow.eager_functions import are_traced
 from gradlint.flow.indexed_slices import is_indexed
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.made_anew import note_variable_made
@@ -320,11 +321,20 @@ def unstack(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     return it.list_of([it.operation(node, arguments.positional[:1], label="tf.unstack")], node, exact=False)
 
 
+def _may_be_in_graph(it: Interpreter) -> bool:
+    """Whether the running code is, or may be, traced: some function on the way was given to tf.function."""
+    open_to_doubt = are_traced(it) is None
+    return any(
+        frame.graph or (open_to_doubt and frame.function is not None and "tf.function" in frame.function.decorators)
+        for frame in it.frame.callers()
+    )
+
+
 def tf_gradients(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
     from gradlint.flow.events import GradientsAskedInEager
 
     ys, xs = arguments.get(0, "ys"), arguments.get(1, "xs")
-    if it.eager and not it.expected and not it.open_code and not any(frame.graph for frame in it.frame.callers()):
+    if it.eager and not it.expected and not it.open_code and not _may_be_in_graph(it):
         it.note(GradientsAskedInEager, node, certain=it.doubt == 0)
         it.alive = False  # it raises
     ask_unknown(it, "gradients", ys, xs, node, "`tf.gradients` asks the graph, not a tape")

@@ -10,11 +10,22 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from gradlint.flow.carried import carried, is_replaced_by_number
+from gradlint.flow.conditions import compared, is_size_of, stripped
 from gradlint.flow.constants import is_comparison
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.numbers import numbers_of
 from gradlint.flow.singularities import matters
-from gradlint.flow.values import How, Kind, Value, alternatives, everything_behind, is_literal, lineage
+from gradlint.flow.values import (
+    How,
+    Kind,
+    Value,
+    alternatives,
+    carries_gradient,
+    everything_behind,
+    is_literal,
+    lineage,
+)
 from gradlint.flow.wording import code_of
 from gradlint.flow.zero_events import EmptySum, ExpOverflow, FullyMasked, UnsafeBranch
 from gradlint.knowledge.activations import Zero
@@ -98,7 +109,7 @@ def _is_fraction(exponent: Value) -> bool:
 
 def _asked_in(condition: Value, argument: Value) -> Value | None:
     """The comparison inside a condition that asks about the argument itself; None when none does."""
-    wanted = _stripped(argument)
+    wanted = stripped(argument)
     if wanted.kind is Kind.LITERAL:
         return None
     stack, seen = [condition], set[int]()
@@ -107,45 +118,19 @@ def _asked_in(condition: Value, argument: Value) -> Value | None:
         if each.serial in seen:
             continue
         seen.add(each.serial)
-        sides = _compared(each)
-        if sides and any(_stripped(side) is wanted or _is_size_of(side, wanted) for side in sides):
+        sides = compared(each)
+        if sides and any(stripped(side) is wanted or is_size_of(side, wanted) for side in sides):
             return each
         if is_comparison(each) or each.op.hands_on or each.how is How.JOIN:
             stack.extend((*each.inputs, *(inner for inner, _ in each.dead)))
     return None
 
 
-def _compared(value: Value) -> tuple[Value, ...]:
-    if not is_comparison(value):
-        return ()
-    if value.operands:
-        return value.operands
-    return tuple(value.given.positional) if value.given is not None else ()
-
-
-def _is_size_of(side: Value, wanted: Value) -> bool:
-    return side.op is ops.ABS and bool(side.inputs) and _stripped(side.inputs[0]) is wanted
-
-
-def _stripped(value: Value) -> Value:
-    """Behind casts and the like."""
-    while True:
-        if value.how is How.JOIN:
-            ways = alternatives(value, 4) or []
-            bases = {id(_stripped(way)): _stripped(way) for way in ways if way is not value}
-            if len(bases) != 1:
-                return value
-            return next(iter(bases.values()))
-        if not value.op.hands_on or not value.inputs:
-            return value
-        value = value.inputs[0]
-
-
 def _verdict(it: Interpreter, found: _Singular, asked: Value) -> tuple[bool, bool] | None:
     """Whether it is surely NaN, and whether under XLA alone; None when ordinary inputs do not come there."""
     numbers = numbers_of(it, found.argument)
     if found.function == "exp":
-        bound = max((each.ref for each in _compared(asked) if _is_number(each)), default=0.0)
+        bound = max((each.ref for each in compared(asked) if _is_number(each)), default=0.0)
         unbounded = numbers is None or numbers.high > _OVERFLOWS_AT
         return (False, False) if unbounded and bound >= 5 else None
     if found.function in ("asin", "acos"):
@@ -156,26 +141,25 @@ def _verdict(it: Interpreter, found: _Singular, asked: Value) -> tuple[bool, boo
         return None
     if found.function == "sqrt":
         return (False, True) if it.compiles_xla else None  # zero elsewhere: SqrtGrad of a zero gradient is zero
+    if is_replaced_by_number(it, found.argument):
+        numbers = carried(it, found.argument)
+        if numbers is not None and numbers.zero < Zero.FAR_OUT:
+            return None
     if numbers is not None and (numbers.low > 0 or (numbers.low < 0 and numbers.zero < Zero.FAR_OUT)):
         return None  # of what is never negative, only zero is left out: there it matters
-    if numbers is None and not _carries_gradient(found.argument) and found.function != "/":
+    if numbers is None and not carries_gradient(found.argument) and found.function != "/":
         return None
     return (numbers is not None and numbers.zero is Zero.ORDINARY, False)
 
 
 def _compares_with_zero(asked: Value) -> bool:
-    return any(_is_number(each) and abs(each.ref) < 1e-3 for each in _compared(asked)) or any(
-        each.op is ops.ZEROS_LIKE for each in _compared(asked)
+    return any(_is_number(each) and abs(each.ref) < 1e-3 for each in compared(asked)) or any(
+        each.op is ops.ZEROS_LIKE for each in compared(asked)
     )
 
 
 def _is_number(value: Value) -> bool:
     return value.kind is Kind.LITERAL and type(value.ref) in (int, float)
-
-
-def _carries_gradient(value: Value) -> bool:
-    """Whether this may be computed from a variable: a constant or a batch of data is not."""
-    return value.kind in (Kind.SYMBOLIC, Kind.VARIABLE) or bool(value.inputs) or value.is_opaque
 
 
 # --- exponentials --------------------------------------------------------------------------------------------------
@@ -280,13 +264,13 @@ def _why_empty(it: Interpreter, divisor: Value) -> str | None:
 
 def _is_with_itself(comparison: Value) -> bool:
     """Whether everything is compared with everything of the same: each is equal to itself."""
-    sides = [_stripped_of_axes(each) for each in _compared(comparison)]
+    sides = [_stripped_of_axes(each) for each in compared(comparison)]
     return len(sides) == 2 and sides[0] is sides[1]
 
 
 def _stripped_of_axes(value: Value) -> Value:
     for _ in range(6):
-        value = _stripped(value)
+        value = stripped(value)
         if value.op not in (ops.ITEM, ops.EXPAND, ops.TRANSPOSE) or not value.inputs:
             return value
         value = value.inputs[0]
@@ -297,7 +281,7 @@ def _is_padding(comparison: Value) -> bool:
     """Whether a mask leaves out padding: `tokens != 0` holds somewhere in every batch."""
     if comparison.op not in (ops.NOT_EQUAL, ops.NOT):
         return False
-    return not any(_is_number(each) and each.ref != 0 for each in _compared(comparison))
+    return not any(_is_number(each) and each.ref != 0 for each in compared(comparison))
 
 
 def _comparison_behind(value: Value, depth: int = 0) -> Value | None:
@@ -386,8 +370,8 @@ def _is_causal(it: Interpreter, mask: Value) -> bool:
     behind = list(lineage([mask], 60, everything_behind))
     if any(each.op in _OF_POSITIONS for each in behind):
         return True
-    compared = [each for each in behind if is_comparison(each) and len(_compared(each)) == 2]
-    return bool(compared) and all(all(map(_is_position, _compared(each))) for each in compared)
+    sides = [compared(each) for each in behind if is_comparison(each) and len(compared(each)) == 2]
+    return bool(sides) and all(all(map(_is_position, each)) for each in sides)
 
 
 def _is_position(value: Value) -> bool:

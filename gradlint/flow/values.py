@@ -195,6 +195,11 @@ def is_literal(value: Value | None, literal: object) -> bool:
     )
 
 
+def carries_gradient(value: Value) -> bool:
+    """Whether this may be computed from a variable: a constant or a batch of data is not."""
+    return value.kind in (Kind.SYMBOLIC, Kind.VARIABLE) or bool(value.inputs) or value.is_opaque
+
+
 def is_bare(value: Value) -> bool:
     """Whether a value is a constant, or a Python object that no tensor went into."""
     if value.kind is Kind.MODULE:

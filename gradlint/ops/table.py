@@ -47,7 +47,8 @@ REMAINDER = _row("mod % floormod remainder", Role.FUNCTION, operands=2, entrywis
 POWER = _row("pow ** power builtins.pow", Role.POWER, operands=2, entrywise=True)
 SQUARED_DIFFERENCE = _row("squared_difference", Role.FUNCTION, operands=2, entrywise=True)
 MATMUL = _row("matmul @ dot batch_dot sparse_dense_matmul", Role.MATRIX_PRODUCT, operands=2)
-CONTRACT = _row("tensordot einsum matvec inner", Role.MATRIX_PRODUCT, operands=2)
+MATVEC = _row("matvec", Role.MATRIX_PRODUCT, operands=2)
+CONTRACT = _row("tensordot einsum inner", Role.MATRIX_PRODUCT, operands=2)
 CONVOLVE = _row(
     "conv2d conv conv1d conv3d convolution conv2d_transpose conv_transpose depthwise_conv2d depthwise_conv "
     "separable_conv2d separable_conv conv1d_transpose conv3d_transpose",
