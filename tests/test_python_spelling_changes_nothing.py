@@ -58,14 +58,12 @@ KNOWN: dict[str, dict[str, str]] = {
     "functions_aliased": {
         "GL110/tf_gradients_at_top_level.py": _WORDS,
         "GL110/tf_gradients_in_method.py": _WORDS,
-        "GL439/weight_of_layer_made_as_keras_variable.py": _WORDS,
         "open_code/only_hook_returns_zero.py": _HOOK,
         "situations/tf_gradients_in_eager_method_faulty.py": _WORDS,
     },
     "methods_bound": {
         "GL302/centre_moved_by_row_that_helper_returns.py": _WORDS,
         "GL434/loss_minimized_by_sgd.py": _WORDS,
-        "GL439/weight_with_name_from_argument.py": _WORDS,
     },
 }
 

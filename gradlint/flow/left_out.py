@@ -21,6 +21,7 @@ from gradlint.flow.terms import bits_of
 from gradlint.flow.tracking import is_seen
 from gradlint.flow.update_events import PairsMismatched, TeacherTrained
 from gradlint.flow.values import How, Kind, Value, is_literal
+from gradlint.flow.written import is_same_node
 
 #: What is called so is meant to stay as it is.
 _FIXED = re.compile(
@@ -164,7 +165,11 @@ def _asked_in_vain(it: Interpreter, asked: Asked, trained: set[int]) -> list[Val
     if function is None or isinstance(function.node, ast.Lambda) or not siblings:
         return []
     for statement in ast.walk(function.node):
-        if isinstance(statement, ast.Assign) and statement.value is asked.node and len(statement.targets) == 1:
+        if (
+            isinstance(statement, ast.Assign)
+            and is_same_node(statement.value, asked.node)
+            and len(statement.targets) == 1
+        ):
             target = statement.targets[0]
             if isinstance(target, ast.Name) and is_dead_store(function.node, target.id, statement):
                 members = {member for source in asked.sources for member in source.members}

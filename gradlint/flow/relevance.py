@@ -26,6 +26,7 @@ _MUTATORS = frozenset(
     {"append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "add", "appendleft", "popleft"}
 )
 _SCALES_LOSS = frozenset({"scale_loss", "get_scaled_loss", "LossScaleOptimizer", "loss_scale"})
+_MAKES_WEIGHTS = frozenset({"add_weight", "Variable", "add_variable"})
 
 
 def _base_of(node: ast.expr) -> ast.expr:
@@ -95,6 +96,7 @@ class Relevance:
         self.scales_loss = self.sets_weights = False
         self.weight_names: set[str] = set()
         self.names_weights_by_code = False
+        self._naming_calls: list[ast.Call] = []
         self._assignments: dict[str, int] = {}  # outside `__init__` and `build`, by last name
         self._direct: set[ast.AST] = set()
         self._alone: set[ast.AST] = set()
@@ -117,6 +119,7 @@ class Relevance:
         self._relevant: set[ast.AST] | None = None
         self._walk(tree, rows)
         self._conclude()
+        self._add_renamed(tree)
 
     @property
     def relevant(self) -> set[ast.AST]:
@@ -247,8 +250,10 @@ class Relevance:
         self.switches.note(node)
         function = node.func
         last = last_name(function) if isinstance(function, ast.Attribute | ast.Name) else ""
-        if last in ("add_weight", "Variable", "add_variable"):
+        if last in _MAKES_WEIGHTS:
             self._weight_named(node)
+        elif isinstance(function, ast.Name) and any(each.arg == "name" for each in node.keywords):
+            self._naming_calls.append(node)
         if any("regularizer" in (each.arg or "") for each in node.keywords):
             self.regularises = self.adds_losses = self.has_regularizers = True
         if _asks_gradient(node):
@@ -269,6 +274,19 @@ class Relevance:
                         self._alone.update(owners)
                 else:
                     self._name_used(name_node.value, owners)
+
+    def _add_renamed(self, tree: ast.Module) -> None:
+        """Calls of `make(..., name="outer")` after `make = self.add_weight`."""
+        makers = {
+            name.id
+            for each in (ast.walk(tree) if self._naming_calls else ())
+            if isinstance(each, ast.Assign) and getattr(each.value, "attr", "") in _MAKES_WEIGHTS
+            for name in each.targets
+            if isinstance(name, ast.Name)
+        }
+        for call in self._naming_calls:
+            if isinstance(call.func, ast.Name) and call.func.id in makers:
+                self._weight_named(call)
 
     def _weight_named(self, node: ast.Call) -> None:
         """Remember what a weight is called, where that is written out."""

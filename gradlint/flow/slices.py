@@ -9,6 +9,7 @@ from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.objects import Variable
 from gradlint.flow.update_events import CopyWritten, Holder, ItemAssigned, ScatterMethodCalled, SliceMethodCalled
 from gradlint.flow.values import DType, How, Kind, Value
+from gradlint.flow.written import is_same_node
 from gradlint.knowledge.variable_methods import SCATTERING
 from gradlint.ops import table as ops
 
@@ -171,7 +172,7 @@ def _is_kept(it: Interpreter, copying: ast.AST, name: str) -> bool:
     """Whether the list that the array is an element of has a name of its own, which something else reads."""
     function = it.frame.function
     for each in ast.walk(function.node) if function is not None else ():
-        if isinstance(each, ast.Assign) and each.value is copying and isinstance(each.targets[0], ast.Name):
+        if isinstance(each, ast.Assign) and is_same_node(each.value, copying) and isinstance(each.targets[0], ast.Name):
             listed = each.targets[0].id
             if listed == name:
                 continue

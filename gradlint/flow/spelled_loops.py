@@ -98,7 +98,7 @@ def _is_endless(loop: ast.While) -> bool:
 def _taken(statement: ast.stmt) -> tuple[ast.expr, ast.expr] | None:
     """`x = next(xs)`: what is bound, and the iterator."""
     match statement:
-        case ast.Assign(targets=[target], value=call):
+        case ast.Assign(targets=[target], value=call) | ast.AnnAssign(target=target, value=ast.expr() as call):
             over = _asked(call, default=False)
             return (target, over) if over is not None else None
     return None
@@ -126,12 +126,18 @@ def _ends_with(handler: ast.ExceptHandler, kinds: tuple[type[ast.stmt], ...]) ->
 def _name_iterated(made: list[ast.AST], scope: ast.AST) -> None:
     """`rows = iter(xs)` before `for row in rows:`, and nowhere else: the loop is over `xs`."""
     match made[-2:]:
-        case [
-            ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id="iter"), args=[over], keywords=[])),
-            ast.For(iter=ast.Name(id=asked)) as loop,
-        ] if name == asked and sum(isinstance(each, ast.Name) and each.id == name for each in ast.walk(scope)) == 2:
-            loop.iter = over
-            del made[-2]
+        case [ast.Assign() | ast.AnnAssign() as before, ast.For(iter=ast.Name(id=name)) as loop]:
+            target = before.targets[0] if isinstance(before, ast.Assign) else before.target
+            if not isinstance(target, ast.Name) or target.id != name:
+                return
+            match before.value:
+                case ast.Call(func=ast.Name(id="iter"), args=[over], keywords=[]) if _uses(scope, name) == 2:
+                    loop.iter = over
+                    del made[-2]
+
+
+def _uses(scope: ast.AST, name: str) -> int:
+    return sum(isinstance(each, ast.Name) and each.id == name for each in ast.walk(scope))
 
 
 def _for(loop: ast.stmt, target: ast.expr, over: ast.expr, body: list[ast.stmt]) -> ast.For:

@@ -19,31 +19,32 @@ _STEPS: WeakKeyDictionary[ast.AST, dict[str, ast.expr]] = WeakKeyDictionary()
 
 def is_written_in(it: Interpreter, node: ast.AST | None, whole: ast.AST) -> bool:
     """Whether a node is part of an expression or statement of the running function, or of a step towards it."""
-    return node is not None and any(_is(each, node) for each in _nodes_of(it, whole))
+    return node is not None and any(is_same_node(each, node) for each in _nodes_of(it, whole))
 
 
 def is_done_with(it: Interpreter, node: ast.AST | None, whole: ast.AST) -> bool:
     """The same, and nothing else happens between the step and what it is for."""
     if not is_written_in(it, node, whole):
         return False
-    steps = _steps_of(_scope(it))
+    steps = _steps_of(_scope(it)).values()
     for block in _blocks(_scope(it)):
-        at = next(
-            (place for place, each in enumerate(block) if any(_is(inner, whole) for inner in ast.walk(each))), None
-        )
+        at = next((place for place, each in enumerate(block) if _holds(each, whole)), None)
         if at is None or hasattr(block[at], "body"):
             continue  # not in this block, or deeper in it
-        while at >= 0:
-            if any(_is(each, node) for each in ast.walk(block[at])):
+        for statement in reversed(block[: at + 1]):
+            if _holds(statement, node):
                 return True
-            at -= 1
-            taken = block[at]
-            if not isinstance(taken, ast.Assign) or not any(taken.value is each for each in steps.values()):
+            taken = getattr(statement, "value", None)
+            if statement is not block[at] and not any(taken is each for each in steps):
                 return False
     return False
 
 
-def _is(each: ast.AST, node: ast.AST | None) -> bool:
+def _holds(statement: ast.stmt, node: ast.AST | None) -> bool:
+    return any(is_same_node(each, node) for each in ast.walk(statement))
+
+
+def is_same_node(each: ast.AST, node: ast.AST | None) -> bool:
     """Whether both are one node, as it stands or as `written_as_method` gives it."""
     return each is node or (isinstance(each, ast.Call) and each in _CALLS and _CALLS[each][1] is node)
 
@@ -82,6 +83,8 @@ def _steps_of(scope: ast.AST) -> dict[str, ast.expr]:
                 case ast.Name(id=name) | ast.arg(arg=name):
                     uses[name] = uses.get(name, 0) + 1
                 case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    bound[name] = value
+                case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
                     bound[name] = value
                 case ast.Global(names=names) | ast.Nonlocal(names=names):
                     uses.update(dict.fromkeys(names, 3))
