@@ -179,6 +179,7 @@ class State:
     copied_lists: dict[int, Value] = field(default_factory=dict)
     seen_by_keras: set[int] | None = None  # when the run is over: what Keras finds in the models of the file
     masked: set[int] = field(default_factory=set)
+    tested: list[Value] = field(default_factory=list)  # tensors that a branch or an assertion asks about
     losses_used: bool = False  # some target holds what layers add to the loss
     turn_clock: int = 0
     # arms of branches that are being run
