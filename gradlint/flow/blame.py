@@ -320,11 +320,13 @@ class Blame:
         assert value.node is not None
         frame = value.frame
         seen_from = self.it.stored.get((kept or value).serial)
-        if seen_from is None or seen_from is tape.frame:
+        chain = frame.callers() if frame is not None else []
+        # What the tape's own function hands out is kept by a caller too, and later: the place to change is inside.
+        handed_out = tape.frame in chain and seen_from is not None and seen_from in (tape.frame or seen_from).callers()
+        if seen_from is None or handed_out:
             seen_from = tape.frame
         if seen_from is None or frame is None or frame is seen_from:
             return value.node
-        chain = frame.callers()
         if seen_from in chain:
             below = chain[chain.index(seen_from) - 1]
             return below.call_node if below.call_node is not None else value.node

@@ -14,6 +14,7 @@ from gradlint.flow.objects import (
 from gradlint.flow.sequences import element_of, known_elements, unpack
 from gradlint.flow.tensor_calls import CALLABLE
 from gradlint.flow.timing import is_timed
+from gradlint.flow.truth import note_test
 from gradlint.flow.values import Kind, Value
 from gradlint.verdicts import Cause
 
@@ -38,6 +39,8 @@ def cond_call(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
         return it.unknown(node, "branches that cannot be seen", arguments.every())
     made = in_arms(it, [partial(it.call, each, Arguments(()), node) for each in known])
     predicate = arguments.get(0, "pred")
+    if predicate is not None:
+        note_test(it, predicate)
     if predicate is not None and is_timed(it, predicate):
         it.timed_values.add(made.serial)
     return made

@@ -69,7 +69,7 @@ def narrowed(
             numbers, asked = _within(numbers, relation, bounds(other)), True
         elif is_size_of(base, wanted):
             numbers, asked = _away_from_zero(numbers, relation, bounds(other)), True
-    if not asked and _hang_together(condition, value):
+    if not asked and hang_together(condition, value):
         return replace(numbers, zero=min(numbers.zero, Zero.BY_CHANCE))
     return numbers
 
@@ -127,11 +127,43 @@ def _away_from_zero(numbers: Numbers, relation: Op, other: Numbers | None) -> Nu
     return replace(numbers, zero=Zero.NEVER) if apart else numbers
 
 
-def _hang_together(condition: Value, value: Value) -> bool:
+def is_surely_met(it: Interpreter, comparison: Value, bounds: Bounds) -> bool:
+    """Whether some entry satisfies a comparison, whatever the data: or whether that cannot be told."""
+    sides = compared(comparison)
+    if len(sides) != 2:
+        return False
+    if hang_together(*sides, (*_TENSORS, Kind.VARIABLE)):
+        return True  # the greatest is at least the greatest, the first of a sorted row belongs to its support
+    for relation, side, other in _relations(comparison, True):
+        numbers, limit = bounds(side), bounds(other)
+        if is_position(side):
+            return True  # those before the end of a sequence, which has an entry
+        if numbers is None or limit is None:
+            continue
+        if relation in (ops.GREATER, ops.GREATER_EQUAL) and _is_above(numbers, relation, limit.high):
+            return True
+        if relation in (ops.LESS, ops.LESS_EQUAL) and numbers.high <= limit.low:
+            return True
+    return False
+
+
+def _is_above(numbers: Numbers, relation: Op, limit: float) -> bool:
+    """Whether ordinary numbers lie above a limit: those of a softmax above zero, not those of a relu."""
+    if numbers.low == limit == 0 and relation is ops.GREATER:
+        return numbers.zero < Zero.ORDINARY
+    return numbers.low >= limit
+
+
+def is_position(value: Value) -> bool:
+    """Whether a value counts positions."""
+    return any(each.op is ops.RANGE for each in lineage([value], 30, everything_behind))
+
+
+def hang_together(condition: Value, value: Value, kinds: tuple[Kind, ...] = _TENSORS) -> bool:
     """Whether some tensor is behind both."""
-    behind = {each.serial for each in _tensors_behind(condition)}
-    return any(each.serial in behind for each in _tensors_behind(value))
+    behind = {each.serial for each in _behind(condition, kinds)}
+    return any(each.serial in behind for each in _behind(value, kinds))
 
 
-def _tensors_behind(value: Value) -> Iterator[Value]:
-    return (each for each in lineage([value], _MOST_BEHIND, everything_behind) if each.kind in _TENSORS)
+def _behind(value: Value, kinds: tuple[Kind, ...]) -> Iterator[Value]:
+    return (each for each in lineage([value], _MOST_BEHIND, everything_behind) if each.kind in kinds)

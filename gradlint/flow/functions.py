@@ -70,6 +70,7 @@ def call_function(
     try:
         for name, value in bound:
             it.store.set((frame.id, name), value)
+        it.handed_to.extend((function, name) for name, value in bound if value is it.handed)
         with expecting_errors(it, tells=goes_on_as_before(it)):
             if isinstance(function.node, ast.Lambda):
                 exits.returns.append((it.evaluate(function.node.body), it.store.capture(level)))

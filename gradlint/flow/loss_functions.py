@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from gradlint.flow.instances import class_attribute
 from gradlint.flow.interpreter import Interpreter
@@ -11,6 +13,8 @@ from gradlint.flow.outputs import width_of
 from gradlint.flow.values import Kind, Value, everything_behind, lineage
 from gradlint.flow.zero_events import PredictionIgnored, PredictionReadInPart
 from gradlint.ops import table as ops
+
+_MOST_BEHIND = 800
 
 
 def function_of_loss(it: Interpreter, loss: Value) -> Function | None:
@@ -22,7 +26,19 @@ def function_of_loss(it: Interpreter, loss: Value) -> Function | None:
         return function_of_loss(it, loss.ref.function)
     if isinstance(loss.ref, BoundMethod):
         return loss.ref.function.ref if isinstance(loss.ref.function.ref, Function) else None
+    if isinstance(loss.ref, Partial):
+        return function_of_loss(it, loss.ref.function)
     return loss.ref if isinstance(loss.ref, Function) else None
+
+
+def _bound_by_partial(loss: Value) -> tuple[int, frozenset[str]]:
+    """How many arguments `functools.partial` gives before the targets, and which by name."""
+    count, names = 0, frozenset[str]()
+    while isinstance(loss.ref, Partial):
+        count += len(loss.ref.arguments)
+        names |= {name for name, _ in loss.ref.keywords}
+        loss = loss.ref.function
+    return count, names
 
 
 def judge_loss_function(it: Interpreter, loss: Value, alone: bool) -> None:
@@ -34,16 +50,41 @@ def judge_loss_function(it: Interpreter, loss: Value, alone: bool) -> None:
         it.loss_functions.add(function.node)  # another output may be all that is trained
         return
     it.loss_functions.add(function.node)
-    name = _prediction_of(function)
-    if name is None:
+    names = _names_given(function, *_bound_by_partial(loss))
+    if len(names) < 2:
         return
+    target, name = names[:2]
     reads = reads_of(function.node, name)
     if reads is None:
         return
     parameter = parameter_of(function, name)
-    target = _target_of(function)
-    if not reads and target is not None and reads_of(function.node, target):  # else it is no loss, and none is meant
+    if not reads and reads_of(function.node, target):  # else it is no loss, and none is meant
         it.note(PredictionIgnored, parameter or function.node, function.name, name, True, certain=it.doubt == 0)
+
+
+@contextmanager
+def handing_on(it: Interpreter, predicted: Value) -> Iterator[None]:
+    """Compute a loss, and remember which functions of the file are handed what was predicted."""
+    before = it.handed, it.handed_to
+    it.handed, it.handed_to = predicted, []
+    yield
+    it.handed, it.handed_to = before
+
+
+def judge_handed_on(it: Interpreter, loss: Value, computed: Value, predicted: Value) -> None:
+    """A loss hands the prediction to a function that never reads it, and is computed from nothing else of it."""
+    outer = function_of_loss(it, loss)
+    unread = [(function, name) for function, name in it.handed_to if reads_of(function.node, name) == []]
+    if it.expected or it.eager is None or not unread or unread[-1][0] is outer:
+        return
+    behind = list(lineage([computed], _MOST_BEHIND, everything_behind))
+    if len(behind) >= _MOST_BEHIND or any(each is predicted or each.is_opaque for each in behind):
+        return
+    if any(each.kind in (Kind.VARIABLE, Kind.VARIABLES, Kind.LAYER) for each in behind):
+        return  # a penalty of weights
+    function, name = unread[-1]
+    at = parameter_of(function, name) or function.node
+    it.note(PredictionIgnored, at, function.name, name, True, certain=it.doubt == 0)
 
 
 def judge_open_losses(it: Interpreter) -> None:
@@ -57,7 +98,7 @@ def judge_open_losses(it: Interpreter) -> None:
             continue
         if method.ref.owner is not cls or _is_left_open(method.ref.node):
             continue
-        name = _prediction_of(method.ref)
+        name = next(iter(_names_given(method.ref)[1:]), None)
         if name is not None and reads_of(method.ref.node, name) == []:
             at = parameter_of(method.ref, name) or method.ref.node
             it.note(PredictionIgnored, at, f"{cls.name}.call", name, False, certain=False, frame=it.module)
@@ -69,21 +110,13 @@ def _is_left_open(node: ast.AST) -> bool:
     )
 
 
-def _prediction_of(function: Function) -> str | None:
-    """The parameter that is given what was predicted: the second, `self` not counted."""
+def _names_given(function: Function, bound: int = 0, by_name: frozenset[str] = frozenset()) -> list[str]:
+    """The parameters that are given the targets, what was predicted, and so on, without `self` and what is bound."""
     spec = function.node.args
     names = [each.arg for each in (*spec.posonlyargs, *spec.args)]
     if function.owner is not None and names and names[0] in ("self", "cls"):
         names = names[1:]
-    return names[1] if len(names) >= 2 else None
-
-
-def _target_of(function: Function) -> str | None:
-    """The parameter that is given the targets."""
-    prediction = _prediction_of(function)
-    spec = function.node.args
-    names = [each.arg for each in (*spec.posonlyargs, *spec.args)]
-    return names[names.index(prediction) - 1] if prediction in names else None
+    return [name for name in names[bound:] if name not in by_name]
 
 
 def parameter_of(function: Function, name: str) -> ast.arg | None:
@@ -105,11 +138,11 @@ def judge_columns(it: Interpreter, predicted: Value, loss: Value) -> None:
     width = width_of(it, predicted)
     if width is None or width < 2 or predicted.kind is not Kind.TENSOR or it.expected:
         return
-    if not any(each is predicted for each in lineage([loss], 800, lambda each: each.inputs)):
+    if not any(each is predicted for each in lineage([loss], _MOST_BEHIND, lambda each: each.inputs)):
         return  # no gradient comes back at all, which is another fault
     columns: set[int] = set()
     first: Value | None = None
-    for each in lineage([loss], 800, everything_behind):
+    for each in lineage([loss], _MOST_BEHIND, everything_behind):
         if each is predicted or not any(given is predicted for given in everything_behind(each)):
             continue
         if _asks_shape(each):

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Callable, Iterator
 from weakref import WeakKeyDictionary
 
-from gradlint.flow.certainty import is_slice_of_weight, variable_behind
+from gradlint.flow.certainty import is_slice_of_weight, is_surely_tensor, variable_behind
 from gradlint.flow.events import Rebinding, VariableAugmented, VariableRebound
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.members import LAYER_VARIABLES
@@ -162,8 +162,8 @@ def _held(old: Value) -> Kind | None:
         return None
     if all(_is_variable(way) for way in ways):
         return Kind.VARIABLE
-    if all(way.kind is Kind.TENSOR for way in ways):
-        return Kind.TENSOR
+    if all(way.how is How.GRADIENT or is_surely_tensor(way) for way in ways):
+        return Kind.TENSOR  # an array is changed in place
     return None
 
 

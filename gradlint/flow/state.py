@@ -176,10 +176,14 @@ class State:
     copies_told: set[tuple[int, int]] = field(default_factory=set)  # networks that are no copies of each other
     hidden: set[int] = field(default_factory=set)  # layers and variables kept where Keras does not look
     called_layers: dict[int, set[ast.AST]] = field(default_factory=dict)
+    # while a compiled loss is computed: what was predicted, and the functions of the file that are handed it, as what
+    handed: Value | None = None
+    handed_to: list[tuple[Function, str]] = field(default_factory=list)
     loss_functions: set[ast.AST] = field(default_factory=set)
     copied_lists: dict[int, Value] = field(default_factory=dict)
     seen_by_keras: set[int] | None = None  # when the run is over: what Keras finds in the models of the file
     masked: set[int] = field(default_factory=set)
+    tested: list[Value] = field(default_factory=list)  # tensors that a branch or an assertion asks about
     losses_used: bool = False  # some target holds what layers add to the loss
     turn_clock: int = 0
     # arms of branches that are being run

@@ -21,6 +21,7 @@ from gradlint.flow.loops import run_break, run_continue, run_for, run_while
 from gradlint.flow.matching import run_match
 from gradlint.flow.names import bind_name
 from gradlint.flow.slices import note_call_on_copy
+from gradlint.flow.truth import note_test
 from gradlint.flow.unused_changes import note_dropped_change
 from gradlint.flow.unused_layers import note_output_dropped
 from gradlint.flow.values import Kind, Value
@@ -118,7 +119,7 @@ def run_expression(it: Interpreter, node: ast.Expr) -> None:
 
 
 def run_assert(it: Interpreter, node: ast.Assert) -> None:
-    it.evaluate(node.test)
+    note_test(it, it.evaluate(node.test))
     if assume(it, node.test, True):
         narrow(it)
 

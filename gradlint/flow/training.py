@@ -15,7 +15,7 @@ from gradlint.flow.instances import bind_method, class_attribute
 from gradlint.flow.interpreter import Interpreter, in_turn
 from gradlint.flow.layer_faults import judge_inputs
 from gradlint.flow.lifecycle import judge_fit, note_compiled, note_minimize
-from gradlint.flow.loss_functions import judge_columns, judge_loss_function
+from gradlint.flow.loss_functions import handing_on, judge_columns, judge_handed_on, judge_loss_function
 from gradlint.flow.losses import losses_of
 from gradlint.flow.members import mark_built, members_within, variable_set
 from gradlint.flow.objects import Function, HeapObject, LibraryObject
@@ -230,7 +230,10 @@ def _compiled_loss(
         return it.operation(node, (predicted, y), label=f"loss {loss.ref}")
     if all(each.kind in (Kind.SYMBOL, Kind.LIBRARY) for each in alternatives(loss) or [loss]):
         node = it.loss_nodes.get(loss.serial, node)  # what is wrong with it stands where it was given
-    computed = it.call(loss, given, node)
+    with handing_on(it, predicted):
+        computed = it.call(loss, given, node)
+        if alone:
+            judge_handed_on(it, loss, computed, predicted)
     if loss.kind in (Kind.FUNCTION, Kind.INSTANCE):
         judge_columns(it, predicted, computed)
     return computed

@@ -37,6 +37,7 @@ def _told(it: Interpreter, node: ast.expr) -> bool | None:
             return False if False in truths else (True if all(truths) else None)
         return True if True in truths else (False if all(each is False for each in truths) else None)
     value = it.evaluate(node)
+    note_test(it, value)
     if isinstance(node, ast.Name) and _is_module_flag(it, node.id):
         return None
     known = _truth_of_value(it, value)
@@ -47,6 +48,11 @@ def _told(it: Interpreter, node: ast.expr) -> bool | None:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "callable":
         return _callable(it, node)
     return None
+
+
+def note_test(it: Interpreter, *values: Value) -> None:
+    """Remember what a branch or an assertion asks about, where that is a tensor."""
+    it.tested.extend(each for each in values if each.kind in (Kind.TENSOR, Kind.SYMBOLIC))
 
 
 def boolean(it: Interpreter, node: ast.BoolOp) -> Value:
@@ -132,6 +138,7 @@ def is_for_type_checkers(test: ast.expr) -> bool:
 
 def _compared(it: Interpreter, node: ast.Compare) -> bool | None:
     left, right = it.evaluate(node.left), it.evaluate(node.comparators[0])
+    note_test(it, left, right)
     op = node.ops[0]
     if isinstance(op, ast.Is | ast.IsNot) and is_literal(right, None):
         if left.kind is Kind.LITERAL:

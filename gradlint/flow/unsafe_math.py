@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gradlint.flow.carried import carried, is_replaced_by_number
-from gradlint.flow.conditions import compared, is_size_of, stripped
+from gradlint.flow.conditions import compared, is_position, is_size_of, is_surely_met, stripped
 from gradlint.flow.constants import is_comparison
 from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.numbers import numbers_of
@@ -25,6 +25,7 @@ from gradlint.flow.values import (
     everything_behind,
     is_literal,
     lineage,
+    recorded_or_dead,
 )
 from gradlint.flow.wording import code_of
 from gradlint.flow.zero_events import EmptySum, ExpOverflow, FullyMasked, UnsafeBranch
@@ -33,6 +34,7 @@ from gradlint.ops import table as ops
 from gradlint.ops.op import Role
 
 _DEEPEST = 10
+_MOST_TESTED = 2000
 _OVERFLOWS_AT = 80.0  # exp(88.7) is infinite in float32
 _TOTALS = frozenset({ops.SUM, ops.SUM_OF})
 #: What counts the entries of a mask.
@@ -202,7 +204,24 @@ def judge_quotient(it: Interpreter, left: Value, right: Value, made: Value, node
     _judge_sigmoid(it, left, right, node)
     why = _why_empty(it, right)
     if why is not None and left.kind in (Kind.TENSOR, Kind.SYMBOLIC) and _is_computed(left):
-        it.note(EmptySum, node, code_of(right), why, certain=False, holds=lambda: made.serial not in it.chosen)
+        holds = lambda: made.serial not in it.chosen and not _is_asked_about(it, right, made)  # noqa: E731
+        it.note(EmptySum, node, code_of(right), why, certain=False, holds=holds)
+
+
+def _is_asked_about(it: Interpreter, divisor: Value, quotient: Value) -> bool:
+    """Whether some branch asks for the divisor, or for what it counts, by other ways than the quotient itself."""
+    counted = set[int]()
+    each: Value | None = divisor
+    while each is not None and each.serial not in counted and len(counted) < _DEEPEST:
+        counted.add(each.serial)
+        behind = recorded_or_dead(each)
+        each = behind[0] if behind and not is_comparison(each) else None
+
+    def behind_test(value: Value) -> tuple[Value, ...]:
+        return () if value is quotient else recorded_or_dead(value)
+
+    tested = lineage(it.tested, _MOST_TESTED, behind_test)
+    return any(value.serial in counted for value in tested)
 
 
 def _is_computed(value: Value) -> bool:
@@ -257,24 +276,11 @@ def _why_empty(it: Interpreter, divisor: Value) -> str | None:
     if given and given[0].op is ops.ONE_HOT and is_literal(divisor.given.get(1, "axis"), 0):
         return f"a class of `{code_of(given[0])}` may have no member"
     comparison = _comparison_behind(given[0]) if given else None
-    if comparison is None or _is_padding(comparison) or _is_with_itself(comparison):
+    if comparison is None or _is_padding(comparison):
+        return None
+    if is_surely_met(it, comparison, lambda side: numbers_of(it, side)):
         return None
     return f"nothing may satisfy `{code_of(comparison)}`"
-
-
-def _is_with_itself(comparison: Value) -> bool:
-    """Whether everything is compared with everything of the same: each is equal to itself."""
-    sides = [_stripped_of_axes(each) for each in compared(comparison)]
-    return len(sides) == 2 and sides[0] is sides[1]
-
-
-def _stripped_of_axes(value: Value) -> Value:
-    for _ in range(6):
-        value = stripped(value)
-        if value.op not in (ops.ITEM, ops.EXPAND, ops.TRANSPOSE) or not value.inputs:
-            return value
-        value = value.inputs[0]
-    return value
 
 
 def _is_padding(comparison: Value) -> bool:
@@ -371,8 +377,4 @@ def _is_causal(it: Interpreter, mask: Value) -> bool:
     if any(each.op in _OF_POSITIONS for each in behind):
         return True
     sides = [compared(each) for each in behind if is_comparison(each) and len(compared(each)) == 2]
-    return bool(sides) and all(all(map(_is_position, each)) for each in sides)
-
-
-def _is_position(value: Value) -> bool:
-    return any(each.op is ops.RANGE for each in lineage([value], 30, everything_behind))
+    return bool(sides) and all(all(map(is_position, each)) for each in sides)
