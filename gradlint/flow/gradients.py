@@ -16,6 +16,7 @@ from gradlint.flow.blame import Blame, Outcome
 from gradlint.flow.cuts import OF_PARTS, OF_PARTS_UPSTREAM
 from gradlint.flow.events import Cut, Rebinding, Source, SourceSort, SourcesStarved, TermStarved
 from gradlint.flow.interpreter import Interpreter
+from gradlint.flow.loss_functions import computed_by
 from gradlint.flow.members import is_keras_owned
 from gradlint.flow.model_events import HeadWithoutLoss, LayerOutputDropped, WeightSnapshot
 from gradlint.flow.notes import Notes, order
@@ -123,16 +124,16 @@ class Gradients:
         """Whether sources starve because a loss of this file never reads the prediction: that is told there."""
         if not isinstance(event, SourcesStarved) or event.cut.cause is not Cause.NOT_IN_TARGET:
             return False
-        parameters = {note.node for note in self.it.notes if note.event is PredictionIgnored}
+        ignoring = {note.node for note in self.it.notes if note.event is PredictionIgnored}
         targets = [
             target
             for asked in self.it.asked
-            if parameters and self.places.place(asked.node) == event.asked_at
+            if ignoring and self.places.place(asked.node) == event.asked_at
             for target in asked.targets
         ]
         return any(
             each.frame is not None and each.frame.function is not None
-            and any(argument in parameters for argument in each.frame.function.node.args.args)
+            and computed_by(each.frame.function) in ignoring
             for each in lineage(targets, 300, recorded_or_dead)
         )  # fmt: skip
 
@@ -434,8 +435,8 @@ class Gradients:
         terms = Terms(self.it, self.blame, asked, bits_of(asked))
         target = self.places.code(asked.target_node) if asked.target_node is not None else "the loss"
         for function, parameter in terms.ignoring() if flowing else ():
-            place = self.places.place(parameter)
-            trace = (Step("defined here", place), Step("gradient asked here", self.places.place(asked.node)))
+            place = self.places.place(computed_by(function))
+            trace = (Step("computed here", place), Step("gradient asked here", self.places.place(asked.node)))
             ignored = (function.name, parameter.arg, False, target)
             self.events.append(PredictionIgnored(place, parameter.arg, trace, False, *ignored))
         for starved in terms.starved(flowing, told):

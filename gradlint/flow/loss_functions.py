@@ -57,9 +57,8 @@ def judge_loss_function(it: Interpreter, loss: Value, alone: bool) -> None:
     reads = reads_of(function.node, name)
     if reads is None:
         return
-    parameter = parameter_of(function, name)
     if not reads and reads_of(function.node, target):  # else it is no loss, and none is meant
-        it.note(PredictionIgnored, parameter or function.node, function.name, name, True, certain=it.doubt == 0)
+        it.note(PredictionIgnored, computed_by(function), function.name, name, True, certain=it.doubt == 0)
 
 
 @contextmanager
@@ -83,8 +82,7 @@ def judge_handed_on(it: Interpreter, loss: Value, computed: Value, predicted: Va
     if any(each.kind in (Kind.VARIABLE, Kind.VARIABLES, Kind.LAYER) for each in behind):
         return  # a penalty of weights
     function, name = unread[-1]
-    at = parameter_of(function, name) or function.node
-    it.note(PredictionIgnored, at, function.name, name, True, certain=it.doubt == 0)
+    it.note(PredictionIgnored, computed_by(function), function.name, name, True, certain=it.doubt == 0)
 
 
 def judge_open_losses(it: Interpreter) -> None:
@@ -100,8 +98,15 @@ def judge_open_losses(it: Interpreter) -> None:
             continue
         name = next(iter(_names_given(method.ref)[1:]), None)
         if name is not None and reads_of(method.ref.node, name) == []:
-            at = parameter_of(method.ref, name) or method.ref.node
-            it.note(PredictionIgnored, at, f"{cls.name}.call", name, False, certain=False, frame=it.module)
+            it.note(
+                PredictionIgnored,
+                computed_by(method.ref),
+                f"{cls.name}.call",
+                name,
+                False,
+                certain=False,
+                frame=it.module,
+            )
 
 
 def _is_left_open(node: ast.AST) -> bool:
@@ -123,6 +128,16 @@ def parameter_of(function: Function, name: str) -> ast.arg | None:
     """The parameter of this name, where it is defined."""
     spec = function.node.args
     return next((each for each in (*spec.posonlyargs, *spec.args) if each.arg == name), None)
+
+
+def computed_by(function: Function) -> ast.AST:
+    """The expression that a function returns, which is what has to change; the function where there are several."""
+    if isinstance(function.node, ast.Lambda):
+        return function.node.body
+    returns = [
+        each.value for each in ast.walk(function.node) if isinstance(each, ast.Return) and each.value is not None
+    ]
+    return returns[0] if len(returns) == 1 else function.node
 
 
 def reads_of(node: ast.AST, name: str) -> list[ast.Name] | None:

@@ -76,7 +76,7 @@ class PredictionIgnored(Seen):
     parameter: str  # y_pred
     compiled: bool  # given to `compile`, so that `fit` raises
     target: str = ""  # of which the loss is one term, beside others that read the prediction
-    done: ClassVar[str] = "defined here"
+    done: ClassVar[str] = "computed here"
 
 
 @dataclass(frozen=True, slots=True)
