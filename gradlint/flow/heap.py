@@ -26,6 +26,10 @@ class Heap(Joining):
 
         That consumes what is lazy, unless it only looks (`draws` False).
         """
+        return self._leaves(value, draws, set())
+
+    def _leaves(self, value: Value, draws: bool, joins: set[int]) -> tuple[Value, ...]:
+        """The same; `joins` are those that are being taken apart: a list that a loop fills may hold itself."""
         if value.kind not in (Kind.CONTAINER, Kind.LITERAL, Kind.UNKNOWN) or value.is_opaque:
             return (value,)
         found: list[Value] = []
@@ -42,17 +46,18 @@ class Heap(Joining):
             elif each.how is How.JOIN and each.kind is Kind.UNKNOWN:
                 if each.serial not in seen:
                     seen.add(each.serial)
-                    found.append(self._one_leaf(each, draws=draws))
+                    found.append(self._one_leaf(each, draws, joins))
             elif each.kind is not Kind.LITERAL:
                 found.append(each)
         return tuple(found)
 
-    def _one_leaf(self, value: Value, *, draws: bool) -> Value:
+    def _one_leaf(self, value: Value, draws: bool, joins: set[int]) -> Value:
         """One of several values; of those that are containers one of what they hold."""
-        ways = alternatives(value, 8)
+        ways = alternatives(value, 8) if value.serial not in joins else None
         if ways is None or value.label == "loop" or all(way.kind is not Kind.CONTAINER for way in ways):
             return value
-        inner = [leaf for way in ways for leaf in self.leaves(way, draws=draws) if leaf is not value]
+        joins = joins | {value.serial}
+        inner = [leaf for way in ways for leaf in self._leaves(way, draws, joins) if leaf is not value]
         return self.join(inner) if inner else value
 
     def container(self, type_: str, items: Items, node: ast.AST | None = None) -> Value:
