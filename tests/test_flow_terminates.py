@@ -112,7 +112,7 @@ DECIDED = {
 }
 
 
-def tested_again(count: int) -> str:
+def asked_again(count: int) -> str:
     """Words of strangers decide what a name holds, again and again, each way a way of ways."""
     tests = [f"    v = v * w if a == '{i}' else v + w if b == '{i}' or v is None else v\n" for i in range(count)]
     again = [f"    if a == '{i}' and b != '{i}':\n        v = v * w\n" for i in range(count)]
@@ -120,7 +120,7 @@ def tested_again(count: int) -> str:
 
 
 ENDING = {
-    "60 words, each tested twice": tested_again(60),
+    "60 words, each tested twice": asked_again(60),
     "a diamond of 20 calls": diamond(20),
     "mutual recursion": mutual_recursion(),
     "300 elifs": elifs(300),

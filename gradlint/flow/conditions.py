@@ -142,7 +142,11 @@ def is_surely_met(it: Interpreter, comparison: Value, bounds: Bounds) -> bool:
             continue
         if relation in (ops.GREATER, ops.GREATER_EQUAL) and _is_above(numbers, relation, limit.high):
             return True
-        if relation in (ops.LESS, ops.LESS_EQUAL) and numbers.high <= limit.low:
+        if (
+            numbers.high < limit.low
+            if relation is ops.LESS
+            else relation is ops.LESS_EQUAL and numbers.high <= limit.low
+        ):
             return True
     return False
 
