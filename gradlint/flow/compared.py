@@ -288,7 +288,11 @@ def judge_difference(it: Interpreter, left: Value, right: Value, made: Value, no
         shapes = f"{_shape(left)} and {_shape(right)}"
         written = [code_of_node(each) for each in operand_nodes(node)[:2]]
         sides = written if len(written) == 2 else [code_of(left), code_of(right)]
-        it.note(RanksBroadcast, node, *sides, shapes, certain=it.doubt == 0)
+        it.broadcast[made.serial] = not made.op.linear
+        # The mean of all differences is the difference of the means, whatever meets what: a Wasserstein loss.
+        it.note(
+            RanksBroadcast, node, *sides, shapes, certain=it.doubt == 0, holds=lambda: it.broadcast[made.serial]
+        )  # fmt: skip
 
 
 def _judge_ranges(it: Interpreter, left: Value, right: Value, node: ast.AST) -> None:

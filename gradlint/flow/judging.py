@@ -18,10 +18,12 @@ from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.layer_faults import judge_activation_call, judge_centred, judge_clip, judge_product
 from gradlint.flow.singularities import judge_function, judge_power
 from gradlint.flow.unsafe_math import judge_log_of_exp, judge_masked_softmax, judge_quotient, judge_where
-from gradlint.flow.values import Kind, Value
+from gradlint.flow.values import Kind, Value, lineage
 from gradlint.ops import table as ops
 from gradlint.ops.op import Op
 
+#: So far back a difference is looked for.
+_MOST_BEHIND = 30
 _Judge = Callable[[Interpreter, Arguments, Value, ast.AST], None]
 
 
@@ -29,6 +31,10 @@ def judge_operation(it: Interpreter, arguments: Arguments, made: Value, node: as
     """An operation over tensors was run on these arguments, and made this."""
     if it.expected or made.kind not in (Kind.TENSOR, Kind.SYMBOLIC):
         return
+    if it.broadcast and not made.op.linear:
+        for each in lineage(made.inputs, _MOST_BEHIND, lambda value: value.inputs if value.op.linear else ()):
+            if each.serial in it.broadcast:
+                it.broadcast[each.serial] = True
     for judge in _JUDGES.get(made.op, ()):
         judge(it, arguments, made, node)
 

@@ -305,7 +305,8 @@ def parts_of_set(it: Interpreter, value: Value) -> list[Value]:
 
 #: Layers without variables, by how their names begin.
 _WEIGHTLESS = (
-    "Lambda", "Activation", "Flatten", "Dropout", "Reshape", "Max", "Average", "Global", "ZeroPadding", "Cropping",
+    "Lambda", "Activation", "Flatten", "Dropout", "Reshape", "Max", "Average", "AvgPool", "Global",
+    "ZeroPadding", "Cropping",
     "UpSampling", "Rescaling", "Resizing", "Random", "Concatenate", "Add", "Multiply", "Subtract", "Dot", "Minimum",
     "Permute", "RepeatVector", "Masking", "Input", "ReLU", "LeakyReLU", "ELU", "Softmax", "Gaussian", "Spatial",
     "Identity", "UnitNormalization", "ActivityRegularization",

@@ -155,6 +155,8 @@ class State:
     mask_written: set[int] = field(default_factory=set)
     misfits: set[ast.AST] = field(default_factory=set)  # what was computed and given to a variable of another shape
     # values that `tf.where` or a mask picks from: what is wrong with them alone is told there, or hidden
+    # differences over more entries than was meant: whether something that is not linear was computed of each
+    broadcast: dict[int, bool] = field(default_factory=dict)
     chosen: set[int] = field(default_factory=set)
     # layers that were called, and where; functions that compute a compiled loss; lists of which Keras took a copy, with
     # the owner; the policy of float16 that was set

@@ -63,7 +63,10 @@ def _is_followed(it: Interpreter, instance: Value) -> bool:
 
 
 def _mentioned_elsewhere(it: Interpreter, cls: Class) -> set[str]:
-    """The attributes that methods of the class read which the file never runs: whoever calls them may need these."""
+    """The attributes that code of the class reads which the file never runs: whoever runs it may need these.
+
+    Methods, functions inside of methods that are handed on, and arms of an `if`: a flag may choose the other one.
+    """
     found: set[str] = set()
     resolved: set[str] = set()
     for each in cls.lineage():
@@ -71,9 +74,23 @@ def _mentioned_elsewhere(it: Interpreter, cls: Class) -> set[str]:
             if not isinstance(method, ast.FunctionDef) or method.name in resolved:
                 continue
             resolved.add(method.name)
-            if method not in it.entered_closed:
-                found |= {node.attr for node in ast.walk(method) if isinstance(node, ast.Attribute)}
+            for part in _not_run(it, method):
+                found |= {node.attr for node in ast.walk(part) if isinstance(node, ast.Attribute)}
     return found
+
+
+def _not_run(it: Interpreter, method: ast.FunctionDef) -> Iterator[ast.AST]:
+    """The parts of a method that may not have been run."""
+    if method not in it.entered_closed:
+        yield method
+        return
+    for node in ast.walk(method):
+        if isinstance(node, ast.FunctionDef | ast.Lambda) and node is not method and node not in it.entered_closed:
+            yield node
+        elif isinstance(node, ast.If):
+            yield from (*node.body, *node.orelse)
+        elif isinstance(node, ast.IfExp):
+            yield from (node.body, node.orelse)
 
 
 def _computes(it: Interpreter, cls: Class) -> bool:
