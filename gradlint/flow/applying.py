@@ -35,7 +35,7 @@ def apply_gradients(it: Interpreter, optimizer: Value, name: str, arguments: Arg
         gone = consume(it, rows, node)
         if gone is not None and gone is not node and not it.expected:
             text = ast.unparse(node.args[0]) if isinstance(node, ast.Call) and node.args else "the pairs"
-            it.note(PairsConsumed, node, text, certain=it.doubt == 0, steps=((f"`{text}` gone through here", gone),))
+            it.note(PairsConsumed, node, text, steps=((f"`{text}` gone through here", gone),))
     pairs = list(pairs_of(it, rows))[:16]
     for pair in pairs:
         if _is_refused(it, pair, node):
@@ -63,7 +63,7 @@ def _is_refused(it: Interpreter, pair: Pair, node: ast.AST) -> bool:
         return it.doubt == 0
     holder = Holder.SLICE if variable_behind(given) is not None else Holder.TENSOR
     text = ast.unparse(given.node) if isinstance(given.node, ast.expr) else "it"
-    it.note(TensorGivenToOptimizer, node, text, holder, certain=it.doubt == 0)
+    it.note(TensorGivenToOptimizer, node, text, holder)
     return it.doubt == 0
 
 

@@ -128,7 +128,7 @@ def _consume(it: Interpreter, tape: Tape, node: ast.AST) -> None:
     if before is not None and tape.persistent is False and constants(before) == {True}:
         first = before.node
         if not it.expected:
-            it.note(TapeConsumed, node, tape, first, certain=it.doubt == 0 and it.joined == 0)
+            it.note(TapeConsumed, node, tape, first, certain=it.joined == 0)
     it.store.set(key, it.fresh(Kind.LITERAL, node, ref=True))
     if tape.persistent is False:
         # Asking a tape that is still open ends its recording (tf.GradientTape._pop_tape).

@@ -93,7 +93,7 @@ def judge_metric(it: Interpreter, loss: Value, node: ast.AST) -> None:
     name = loss.ref if loss.kind is Kind.LITERAL and isinstance(loss.ref, str) else ""
     is_object = isinstance(loss.ref, LibraryObject) and loss.ref.symbol.startswith("keras.metrics.")
     if (name.lower() in METRIC_NAMES or is_object) and not it.expected:
-        it.note(MetricAsLoss, node, code_of_node(node), certain=it.doubt == 0)
+        it.note(MetricAsLoss, node, code_of_node(node))
 
 
 def judge_loss_call(it: Interpreter, symbol: str, arguments: Arguments, made: Value, node: ast.AST) -> None:
@@ -150,7 +150,7 @@ def _is_swapped(it: Interpreter, target: Value, predicted: Value, node: ast.AST,
         return False  # a prior
     first, second = _arguments_written(node)
     it.note(
-        LossArgumentsSwapped, node, kind.written, first, second, certain=it.doubt == 0,
+        LossArgumentsSwapped, node, kind.written, first, second,
         holds=lambda: kind.name != _EITHER_WAY or not it.divergences,
     )  # fmt: skip
     return True
@@ -174,7 +174,7 @@ def _judge_width(it: Interpreter, kind: LossKind, predicted: Value, node: ast.AS
         return False
     if kind.axis is not None and not is_literal(kind.axis, -1):
         return False
-    it.note(OneClass, node, kind.written, kind.name.startswith("sparse"), certain=it.doubt == 0)
+    it.note(OneClass, node, kind.written, kind.name.startswith("sparse"))
     return True
 
 
@@ -191,7 +191,7 @@ def _judge_logits(it: Interpreter, kind: LossKind, output: Output, target: Value
     if output.activation == "linear" and _is_head(output):
         assert output.layer is not None
         sparse = kind.name in OF_SPARSE_CLASSES
-        it.note(LogitsAsProbabilities, node, kind.written, code_of(output.layer), sparse, certain=it.doubt == 0)
+        it.note(LogitsAsProbabilities, node, kind.written, code_of(output.layer), sparse)
     elif output.activation in ("tanh", "relu", "leaky_relu", "elu", "selu", "log_softmax") and _is_head(output):
         numbers = ACTIVATIONS[output.activation]
         ends = f"{_number(numbers.low)} to {_number(numbers.high)}"
@@ -291,7 +291,7 @@ def judge_difference(it: Interpreter, left: Value, right: Value, made: Value, no
         it.broadcast[made.serial] = not made.op.linear
         # The mean of all differences is the difference of the means, whatever meets what: a Wasserstein loss.
         it.note(
-            RanksBroadcast, node, *sides, shapes, certain=it.doubt == 0, holds=lambda: it.broadcast[made.serial]
+            RanksBroadcast, node, *sides, shapes, holds=lambda: it.broadcast[made.serial]
         )  # fmt: skip
 
 

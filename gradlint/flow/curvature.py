@@ -38,7 +38,7 @@ def note_curvature(it: Interpreter, target: Value, sources: Value, tapes: int, n
         made = walk.layer.node
         steps = (("layer made here", made),) if made is not None else ()
         name = ast.unparse(node.args[1]) if isinstance(node, ast.Call) and len(node.args) > 1 else "the source"
-        it.note(CurvatureAsked, node, name, certain=it.doubt == 0, steps=steps)
+        it.note(CurvatureAsked, node, name, steps=steps)
 
 
 def _behind_linear(it: Interpreter, target: Value, tapes: int) -> Iterable[Value]:

@@ -55,7 +55,7 @@ def _note_step(it: Interpreter, result: Value, node: ast.Call) -> None:
     if not moved or len(moved) < len(variables) or not node.args:
         return
     it.note(
-        ResultDropped, node, ast.unparse(node.func), _shown(moved, node), False, True, certain=it.doubt == 0,
+        ResultDropped, node, ast.unparse(node.func), _shown(moved, node), False, True,
         holds=lambda: not any(_is_written(it, each) for each in moved),
     )  # fmt: skip
 

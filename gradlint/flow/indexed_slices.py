@@ -78,7 +78,7 @@ def _note(it: Interpreter, value: Value, node: ast.AST, raises: str) -> None:
     source = next((way.of for way in alternatives(value, 8) or () if way.of is not None), None)
     ref = source.ref if source is not None else None
     variable = (ref.name or ref.bound) if isinstance(ref, Variable) else ""
-    it.note(SlicesCalculated, node, _written(node), variable or "an Embedding", raises, certain=it.doubt == 0)
+    it.note(SlicesCalculated, node, _written(node), variable or "an Embedding", raises)
 
 
 def _written(node: ast.AST) -> str:

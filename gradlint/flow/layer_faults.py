@@ -158,7 +158,7 @@ def judge_inputs(it: Interpreter, model: Value, given: Value) -> None:
     if owner.outputs is None:
         if owner.symbol.rpartition(".")[2] in WITH_KERNEL and _is_zeros(it, given) and given.node is not None:
             once = lambda: len(it.called_layers[owner.id]) == 1  # noqa: E731 - not one of several inputs
-            it.note(ConstantInput, given.node, code_of(model), certain=it.doubt == 0, holds=once)
+            it.note(ConstantInput, given.node, code_of(model), holds=once)
         return
     if given.kind is not Kind.CONTAINER or not it.items(given).exact or len(owner.inputs) < 2:
         return
@@ -167,7 +167,7 @@ def judge_inputs(it: Interpreter, model: Value, given: Value) -> None:
         layers = _fed_by(it, owner.outputs, symbolic) if _is_zeros(it, value) else []
         if layers and value.node is not None:
             alone = lambda: len(it.called_layers[owner.id]) == 1  # noqa: E731 - else it is one of several conditions
-            it.note(ConstantInput, value.node, "` and `".join(map(code_of, layers)), certain=it.doubt == 0, holds=alone)
+            it.note(ConstantInput, value.node, "` and `".join(map(code_of, layers)), holds=alone)
 
 
 def _is_zeros(it: Interpreter, value: Value) -> bool:

@@ -69,7 +69,7 @@ def _judge_remade(it: Interpreter, optimizer: Value, pairs: list[Pair], node: as
     if _is_guarded(frame.function.node if frame.function is not None else it.tree, made_at):
         return
     if frame.graph and it.frame.graph:
-        it.note(OptimizerRemade, _seen_from(it, frame, made_at), shown(optimizer), True, certain=it.doubt == 0)
+        it.note(OptimizerRemade, _seen_from(it, frame, made_at), shown(optimizer), True)
         return
     row = measured_optimizer(it, optimizer)
     if row is None or (row.name == "SGD" and not row.moves(settings_of(it, optimizer, row), late=True)):
@@ -332,7 +332,7 @@ def note_minimize(it: Interpreter, optimizer: Value, node: ast.AST) -> bool:
     row = measured_optimizer(it, optimizer)
     if it.expected or row is None or row.has_minimize:
         return False
-    it.note(MinimizeCalled, node, shown(optimizer), certain=it.doubt == 0)
+    it.note(MinimizeCalled, node, shown(optimizer))
     return True
 
 
@@ -346,7 +346,6 @@ def note_rate(it: Interpreter, optimizer: Value, node: ast.AST, value: ast.AST |
         shown(optimizer),
         raises,
         ast.unparse(value) if value is not None else "",
-        certain=it.doubt == 0,
     )
 
 
@@ -357,9 +356,9 @@ def note_constructor(it: Interpreter, made: Value, node: ast.AST) -> None:
     rate = owner.keyword("learning_rate") or next(iter(owner.arguments), None)
     if rate is not None and rate.kind is Kind.VARIABLE and it.keras_3 and not it.expected:
         if ".legacy." not in owner.symbol and isinstance(rate.ref, Variable) and not rate.ref.keras:
-            it.note(RateIsVariable, node, shown(made), certain=it.doubt == 0)
+            it.note(RateIsVariable, node, shown(made))
     if owner.keyword("lr") is not None and it.keras_3 and not it.expected and ".legacy." not in owner.symbol:
-        it.note(RateRenamed, node, shown(made), "ValueError", "", certain=it.doubt == 0)
+        it.note(RateRenamed, node, shown(made), "ValueError", "")
 
 
 def note_missing(it: Interpreter, sources: Value, node: ast.AST, text: str) -> None:
@@ -380,7 +379,7 @@ def note_missing(it: Interpreter, sources: Value, node: ast.AST, text: str) -> N
     owner = asked.owner
     built = isinstance(owner, HeapObject) and it.store.get((owner.id, "<built>")) is not None
     if built:
-        it.note(VariablesMissing, node, text, "", certain=it.doubt == 0, steps=steps)
+        it.note(VariablesMissing, node, text, "", steps=steps)
 
 
 def _lists_later(asked: Asked, late: frozenset[int]) -> bool:

@@ -58,7 +58,7 @@ def judge_loss_function(it: Interpreter, loss: Value, alone: bool) -> None:
     if reads is None:
         return
     if not reads and reads_of(function.node, target):  # else it is no loss, and none is meant
-        it.note(PredictionIgnored, computed_by(function), function.name, name, True, certain=it.doubt == 0)
+        it.note(PredictionIgnored, computed_by(function), function.name, name, True)
 
 
 @contextmanager
@@ -82,7 +82,7 @@ def judge_handed_on(it: Interpreter, loss: Value, computed: Value, predicted: Va
     if any(each.kind in (Kind.VARIABLE, Kind.VARIABLES, Kind.LAYER) for each in behind):
         return  # a penalty of weights
     function, name = unread[-1]
-    it.note(PredictionIgnored, computed_by(function), function.name, name, True, certain=it.doubt == 0)
+    it.note(PredictionIgnored, computed_by(function), function.name, name, True)
 
 
 def judge_open_losses(it: Interpreter) -> None:
@@ -171,7 +171,7 @@ def judge_columns(it: Interpreter, predicted: Value, loss: Value) -> None:
         return
     listed = sorted(columns)
     words = f"column {listed[0]}" if len(listed) == 1 else "columns " + ", ".join(map(str, listed))
-    it.note(PredictionReadInPart, first.node, words, width, certain=it.doubt == 0, frame=first.frame)
+    it.note(PredictionReadInPart, first.node, words, width, frame=first.frame)
 
 
 def _asks_shape(value: Value) -> bool:

@@ -53,7 +53,7 @@ def _note_layer(it: Interpreter, layer: Value, node: ast.AST) -> None:
     if isinstance(layer.ref, Layer) and (layer.ref.sequence or layer.ref.outputs is not None):
         node, running = _step_line(it, node), _step_name(it)  # a function that makes models is right: its call is not
     it.note(
-        LayerMadeInCall, node, code_of_node(node), running, raises, certain=it.doubt == 0,
+        LayerMadeInCall, node, code_of_node(node), running, raises,
         holds=lambda: _is_called_alone(it, layer) and (not frames or trains_in(it, frames)),
     )  # fmt: skip
 
@@ -101,13 +101,13 @@ def note_variable_made(it: Interpreter, variable: Value, node: ast.AST, initial:
         if it.doubt and _is_called_under_test(it.frame):
             return  # "not built yet", asked by whoever calls this, is the way to make variables once
         it.note(
-            VariableMadeInCall, node, code_of_node(node), it.frame.name, "ValueError", certain=it.doubt == 0,
+            VariableMadeInCall, node, code_of_node(node), it.frame.name, "ValueError",
             holds=lambda: not _is_kept(it, variable),
         )  # fmt: skip
         return
     raises = "ValueError" if it.frame.graph else ""
     it.note(
-        VariableMadeInCall, node, code_of_node(node), running, raises, certain=it.doubt == 0,
+        VariableMadeInCall, node, code_of_node(node), running, raises,
         holds=lambda: not _is_kept(it, variable) and not _is_source(it, owner),
     )  # fmt: skip
 

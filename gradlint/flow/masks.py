@@ -45,14 +45,14 @@ def judge_pair(it: Interpreter, optimizer: Value, pair: Pair, node: ast.AST) -> 
     bypassed = next((found for way in _ways(pair.gradient) if (found := bypassing_term(it, way, pair.variable))), None)
     if bypassed is not None:
         mask, at = bypassed
-        it.note(MaskBypassed, at, mask, name, certain=it.doubt == 0)
+        it.note(MaskBypassed, at, mask, name)
         return
     masks = [factor for way in _ways(pair.gradient) for factor in factors_of(way) if mask_states(it, factor.value)]
     _judge_meaning(it, pair, masks, node)
     if masks and not _starts_masked(it, pair.variable):
         text = _text_of(masks[0].value, masks[0].at)
         key = key_of(pair.variable)
-        it.note(MaskBypassed, node, text, name, certain=it.doubt == 0, holds=lambda: key in it.decayed)
+        it.note(MaskBypassed, node, text, name, holds=lambda: key in it.decayed)
     if is_optimizer(optimizer):
         _judge_moved(it, optimizer, pair, [factor.value for factor in masks], node)
 
@@ -351,9 +351,7 @@ def _judge_shape(it: Interpreter, optimizer: Value, pair: Pair, node: ast.AST) -
     if row is None or not _fits(given, wanted):
         return
     text = (str(wanted), str(given), shown(optimizer))
-    it.note(
-        GradientBroadcast, node, variable_text(pair.variable), *text, not row.broadcasts_gradient, certain=it.doubt == 0
-    )
+    it.note(GradientBroadcast, node, variable_text(pair.variable), *text, not row.broadcasts_gradient)
 
 
 def _fits(given: Shape, wanted: Shape) -> bool:
@@ -376,7 +374,7 @@ def note_product(it: Interpreter, left: Value, right: Value, node: ast.AST) -> N
     made = broadcast(left.shape, right.shape)
     texts = (ast.unparse(sides[0]), ast.unparse(sides[1]), str(left.shape), str(right.shape), str(made))
     holds = None if any(masks) else lambda: node in it.misfits
-    it.note(MaskBroadcast, node, *texts, certain=it.doubt == 0, holds=holds)
+    it.note(MaskBroadcast, node, *texts, holds=holds)
 
 
 def note_misfit(it: Interpreter, variable: Value, given: Value, most: int = 60) -> None:

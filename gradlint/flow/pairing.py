@@ -32,7 +32,7 @@ def note_zip(it: Interpreter, arguments: Arguments, node: ast.AST) -> None:
     for value, written in zip(arguments.positional, node.args, strict=True):
         if value.op is ops.CLIP_BY_GLOBAL_NORM and value.kind is Kind.CONTAINER:
             problem = f"returns (gradients, norm), and `{ast.unparse(written)}` is used as the gradients"
-            it.note(ClipMisused, node, "tf.clip_by_global_norm", problem, "InvalidArgumentError", certain=it.doubt == 0)
+            it.note(ClipMisused, node, "tf.clip_by_global_norm", problem, "InvalidArgumentError")
             return
     gradients, variables = _runs(it, left), _runs(it, right)
     if gradients is None or variables is None or not gradients or not variables:
@@ -66,7 +66,7 @@ def note_zip(it: Interpreter, arguments: Arguments, node: ast.AST) -> None:
         at, frame = _where_they_meet(it, [*known, *variables], node)
     if at is not node:
         texts[1] = code_of_node(variables[0].node) or texts[1]
-    it.note(PairsMismatched, at, found, *texts, certain=certain and not it.doubt, holds=holds, frame=frame)
+    it.note(PairsMismatched, at, found, *texts, certain=certain, holds=holds, frame=frame)
 
 
 def _where_they_meet(it: Interpreter, values: list[Value], node: ast.AST) -> tuple[ast.AST, Frame]:

@@ -43,7 +43,7 @@ def note_scatter(it: Interpreter, variable: Value, name: str, arguments: Argumen
         if slices is not None and is_surely_tensor(slices) and updates is None and not is_indexed(it, slices):
             text = _argument_text(node, 0, "sparse_delta")
             why, instead = f"`{text}` is a tensor, and it takes tf.IndexedSlices", "`assign_sub`, or `scatter_nd_sub`"
-            it.note(IndicesMisfit, node, name, why, instead, "TypeError", certain=it.doubt == 0)
+            it.note(IndicesMisfit, node, name, why, instead, "TypeError")
     if name.endswith("update") and updates is not None and is_increment(updates, variable):
         it.note(IncrementAssigned, node, name, _written_owner(node))
 

@@ -154,7 +154,7 @@ def _judge_root(it: Interpreter, name: str, given: Value, made: Value, node: ast
     if why is not None:
         starts = why.endswith("starts at zero")
         it.note(
-            RootAtZero, node, _written(node, name), why, given.kind is Kind.VARIABLE, certain=starts and it.doubt == 0,
+            RootAtZero, node, _written(node, name), why, given.kind is Kind.VARIABLE, certain=starts,
             holds=lambda: made.serial not in it.chosen | it.masked,
         )  # fmt: skip
 
@@ -183,7 +183,7 @@ def _judge_norm(it: Interpreter, name: str, given: Value, arguments: Arguments, 
     if why is not None:
         starts = why.endswith("starts at zero")
         it.note(
-            RootAtZero, node, _written(node, name), why, False, certain=starts and it.doubt == 0,
+            RootAtZero, node, _written(node, name), why, False, certain=starts,
             holds=lambda: made.serial not in it.chosen | it.masked,
         )  # fmt: skip
 
@@ -191,7 +191,7 @@ def _judge_norm(it: Interpreter, name: str, given: Value, arguments: Arguments, 
 def _judge_spread(it: Interpreter, name: str, given: Value, arguments: Arguments, node: ast.AST) -> None:
     zero = starts_at_zero(it, given)
     if zero is not None:
-        it.note(RootAtZero, node, _written(node, name), f"`{zero}` starts at zero", False, certain=it.doubt == 0)
+        it.note(RootAtZero, node, _written(node, name), f"`{zero}` starts at zero", False)
         return
     axis = arguments.get(1, "axis")
     if axis is None or axis.kind is not Kind.LITERAL or type(axis.ref) is not int or not given.shape:
@@ -348,7 +348,7 @@ def judge_power(it: Interpreter, base: Value, exponent: Value, made: Value, node
         why = (
             "a linear layer computes negative numbers too" if what == "linear" else f"{what} computes negative numbers"
         )
-        it.note(PowerOfNegative, node, code_of(base), written, why, certain=it.doubt == 0, holds=holds)
+        it.note(PowerOfNegative, node, code_of(base), written, why, holds=holds)
     elif learned or exponent.ref >= 1:
         return
     elif numbers.zero is Zero.ORDINARY and numbers.low == 0 < numbers.high:

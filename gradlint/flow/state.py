@@ -372,8 +372,13 @@ class State:
         holds: Callable[[], bool] | None = None,
         frame: Frame | None = None,
     ) -> None:
-        """Remember something that was seen here, or in another frame."""
-        self.notes.append(Note(event, node, frame or self.frame, certain, detail, steps, after, holds))
+        """Remember something that was seen here, or in another frame; nothing where the author expects an error.
+
+        `certain` says whether it is so wherever this is reached. Whether this is surely reached is decided here alone.
+        """
+        if not self.expected:
+            sure = certain and self.doubt == 0
+            self.notes.append(Note(event, node, frame or self.frame, sure, detail, steps, after, holds))
 
     def names_of(self, scope: Scope) -> Names:
         """The names that a scope binds, remembered for this file."""

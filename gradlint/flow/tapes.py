@@ -147,10 +147,10 @@ def watch(it: Interpreter, watching: list[Tape], watched: Value, node: ast.AST) 
         _watch_ids(it, value, mask)
         if value.kind is Kind.VARIABLES and is_keras_owned(value) and it.keras_3 and not it.expected:
             name = ast.unparse(value.node) if isinstance(value.node, ast.Attribute) else "variables"
-            it.note(KerasVariableWatched, node, name, certain=it.doubt == 0)
+            it.note(KerasVariableWatched, node, name)
         if sure and is_keras_tensor(it, value):
             name = ast.unparse(node.args[0]) if isinstance(node, ast.Call) and node.args else "what is watched"
-            it.note(SymbolicSourceAsked, node, name, certain=it.doubt == 0)
+            it.note(SymbolicSourceAsked, node, name)
             it.alive = False
             return
         if value.how is How.JOIN:
@@ -160,7 +160,7 @@ def watch(it: Interpreter, watching: list[Tape], watched: Value, node: ast.AST) 
         elif value.kind is Kind.VARIABLE and isinstance(value.ref, Variable) and value.ref.keras:
             variable: Variable = value.ref
             if it.keras_3 and not it.expected and (variable.escaped_at != 0 or variable.owner is not None):
-                it.note(KerasVariableWatched, node, variable.name, certain=it.doubt == 0)
+                it.note(KerasVariableWatched, node, variable.name)
 
 
 def _watch_ids(it: Interpreter, value: Value, mask: int) -> None:

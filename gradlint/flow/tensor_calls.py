@@ -109,7 +109,7 @@ def _note_list(it: Interpreter, symbol: str, given: Value, node: ast.AST) -> Non
         stacks = len(shapes) == 1 and shapes != {None}
         raises = "" if symbol.endswith("clip_by_value") or stacks else "InvalidArgumentError"
         problem = "takes one tensor: a list is stacked into one, and raises InvalidArgumentError where shapes differ"
-        it.note(ClipMisused, node, symbol, problem, raises, certain=it.doubt == 0)
+        it.note(ClipMisused, node, symbol, problem, raises)
 
 
 def _named(effect: Effect, arguments: Arguments) -> Iterator[tuple[str, Value]]:
@@ -290,7 +290,7 @@ def clip_by_global_norm(it: Interpreter, arguments: Arguments, node: ast.AST) ->
     values = arguments.positional[:1]
     if values and is_surely_tensor(values[0]) and not it.expected:
         problem = "raises TypeError: it is given one tensor, and takes a list"
-        it.note(ClipMisused, node, "tf.clip_by_global_norm", problem, "TypeError", certain=it.doubt == 0)
+        it.note(ClipMisused, node, "tf.clip_by_global_norm", problem, "TypeError")
     clipped = it.operation(node, arguments.every(), label="tf.clip_by_global_norm")
     listed = it.list_of([clipped], node, exact=False)
     if values and values[0].kind is Kind.CONTAINER:
@@ -335,7 +335,7 @@ def tf_gradients(it: Interpreter, arguments: Arguments, node: ast.AST) -> Value:
 
     ys, xs = arguments.get(0, "ys"), arguments.get(1, "xs")
     if it.eager and not it.expected and not it.open_code and not _may_be_in_graph(it):
-        it.note(GradientsAskedInEager, node, certain=it.doubt == 0)
+        it.note(GradientsAskedInEager, node)
         it.alive = False  # it raises
     ask_unknown(it, "gradients", ys, xs, node, "`tf.gradients` asks the graph, not a tape")
     if ys is None or xs is None:

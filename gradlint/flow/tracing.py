@@ -137,7 +137,7 @@ def _note_too_late(
 ) -> None:
     it.note(
         FreezingIgnored, done.node, freezing, done.name, not done.value, detail,
-        certain=done.certain and it.doubt == 0, steps=(("traced here", traced),),
+        certain=done.certain, steps=(("traced here", traced),),
         after=(("called again here", node),), frame=done.frame,
     )  # fmt: skip
 

@@ -70,7 +70,7 @@ def judge_where(it: Interpreter, made: Value, node: ast.AST) -> None:
                 certain, compiled_only = verdict
                 it.note(
                     UnsafeBranch, node, found.function, code_of(found.argument), compiled_only,
-                    certain=certain and it.doubt == 0,
+                    certain=certain,
                 )  # fmt: skip
                 return
 

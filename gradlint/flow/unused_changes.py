@@ -48,7 +48,7 @@ def _note(it: Interpreter, node: ast.AST, name: str, change: str, changed: list[
             unchanged = unchanged or bool(cores_of(applied) & before)
         return unchanged
 
-    it.note(ChangeUnused, node, name, change, certain=it.doubt == 0, holds=holds)
+    it.note(ChangeUnused, node, name, change, holds=holds)
 
 
 def note_dropped_change(it: Interpreter, result: Value, node: ast.expr) -> None:
