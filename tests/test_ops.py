@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 from collections.abc import Callable, Iterator
 from functools import cache, reduce
@@ -13,6 +14,7 @@ import pytest
 from gradlint.ops.lookup import op_of
 from gradlint.ops.op import Op, Role
 from gradlint.ops.table import ROWS
+from support import ROOT
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 SPACES = ("tf", "tf.math", "tf.nn", "tf.linalg", "tf.debugging", "tf.experimental.numpy", "keras.ops",
@@ -176,3 +178,23 @@ def test_each_name_belongs_to_one_row() -> None:
     names = [name for row in ROWS for name in row.spelled]
     assert sorted(name for name in names if names.count(name) > 1) == []
     assert len({row.name for row in ROWS}) == len(ROWS)
+
+
+FLOW = ROOT / "gradlint" / "flow"
+
+
+def test_the_flow_analysis_compares_rows_and_no_names() -> None:
+    """`value.op is ops.ADD`, never `value.label == "+"`: the label is what the program wrote."""
+    names = {name for row in ROWS for name in row.spelled} - {
+        "values",
+        "range",
+    }  # of a container: what it is, not how it was computed
+    found = [
+        f"{path.name}:{node.lineno}: {ast.unparse(node)}"
+        for path in sorted(FLOW.glob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Compare) and ".label" in ast.unparse(node.left)
+        for each in ast.walk(node)
+        if isinstance(each, ast.Constant) and isinstance(each.value, str) and each.value in names
+    ]
+    assert found == []

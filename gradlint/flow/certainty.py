@@ -9,6 +9,7 @@ from gradlint.flow.objects import Layer
 from gradlint.flow.values import How, Kind, Value, alternatives
 from gradlint.knowledge.effects import AS_MANY_AS_ASKED, effect_of
 from gradlint.ops import table as ops
+from gradlint.ops.lookup import op_of
 from gradlint.ops.op import Role
 
 #: Of these a call returns one tensor, whatever it is given.
@@ -59,7 +60,8 @@ def _computes(label: str) -> bool:
     """Whether a library function surely returns a tensor: it was measured, or makes one from numbers."""
     if not label.startswith(("tf.", "keras.ops.", "keras.losses.", "keras.activations.", "keras.random.")):
         return False
-    if label.rpartition(".")[2] in _MAKERS:
+    op = op_of(label)
+    if op in _MAKERS or op.role in (Role.MAKE, Role.DRAW):
         return True
     if label.rpartition(".")[2] in AS_MANY_AS_ASKED:
         return False  # a list of tensors
@@ -67,10 +69,7 @@ def _computes(label: str) -> bool:
     return effect is not None and bool(effect.parameters)
 
 
-_MAKERS = frozenset(
-    "zeros ones fill constant eye range linspace one_hot zeros_like ones_like normal uniform truncated_normal cast "
-    "convert_to_tensor stateless_normal stateless_uniform clip_by_global_norm global_norm top_k".split()
-)
+_MAKERS = frozenset({ops.CAST, ops.CONVERT, ops.CLIP_BY_GLOBAL_NORM, ops.GLOBAL_NORM, ops.TOP_K})
 
 
 def is_variable(value: Value) -> bool:

@@ -27,6 +27,7 @@ from gradlint.flow.zero_events import (
     ReluOnOutput,
 )
 from gradlint.knowledge.activations import ACTIVATIONS, RECTIFIERS, Numbers
+from gradlint.knowledge.conventions import is_prediction, is_target
 from gradlint.knowledge.losses import (
     CROSSENTROPIES,
     LOPSIDED,
@@ -47,8 +48,6 @@ _EITHER_WAY = "kl_divergence"
 #: Layers whose linear output is what a head computes, rather than something on its way.
 _HEADS = frozenset("Dense Conv1D Conv2D Conv3D Convolution2D Conv2DTranspose SeparableConv2D EinsumDense".split())
 _SOFTMAX_OF_LOGITS = frozenset({"softmax_cross_entropy_with_logits", "sparse_softmax_cross_entropy_with_logits"})
-_PREDICTIONS = frozenset("y_pred y_hat yhat pred preds prediction predictions logits y_pred_ probs".split())
-_TARGETS = frozenset("y_true y_target labels label target targets y_true_ ground_truth y_batch_true".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +148,9 @@ def _is_swapped(it: Interpreter, target: Value, predicted: Value, node: ast.AST,
     if kind.name == _EITHER_WAY and any(_is_filled(each) for each in lineage([predicted], 20, recorded_or_dead)):
         return False  # a prior
     first, second = _arguments_written(node)
+    by_name = not (_is_computed(target) and _is_data(predicted))
     it.note(
-        LossArgumentsSwapped, node, kind.written, first, second,
+        LossArgumentsSwapped, node, kind.written, first, second, by_name, certain=not by_name,
         holds=lambda: kind.name != _EITHER_WAY or not it.divergences,
     )  # fmt: skip
     return True
@@ -239,8 +239,10 @@ def _number(number: float) -> str:
 
 def _is_prediction(it: Interpreter, value: Value) -> bool:
     """Whether this is what a model computed, or called so."""
-    if value.label in _PREDICTIONS:
-        return True
+    return is_prediction(value.label) or _is_computed(value)
+
+
+def _is_computed(value: Value) -> bool:
     return value.kind is Kind.TENSOR and bool(value.inputs) and _depends_on_weights(value)
 
 
@@ -251,7 +253,11 @@ def _depends_on_weights(value: Value) -> bool:
 
 def _is_target(it: Interpreter, value: Value) -> bool:
     """Whether this is data that a model is to predict, or called so."""
-    if value.label in _TARGETS or value.label in ("dataset element", "batch"):
+    return is_target(value.label) or _is_data(value)
+
+
+def _is_data(value: Value) -> bool:
+    if value.label in ("dataset element", "batch"):
         return True
     if value.kind is Kind.PLAIN:
         return not value.dead and not value.inputs

@@ -22,19 +22,8 @@ from gradlint.flow.tracking import is_seen
 from gradlint.flow.update_events import PairsMismatched, TeacherTrained
 from gradlint.flow.values import How, Kind, Value, is_literal
 from gradlint.flow.written import is_same_node
+from gradlint.knowledge.conventions import is_teacher, is_to_be_trained, stays_as_it_is
 
-#: What is called so is meant to stay as it is.
-_FIXED = re.compile(
-    r"(?:^|[_.\W])(?:teacher|target|ema(?:_|$)|frozen|pretrain|base|backbone|random|fixed|proj|freq|noise|codes?(?:_|$)|"
-    r"codebook|hash|mask|centroid|prior|old(?:_|$)|reference|perceptual|feature|extractor|vgg|basis|anchor|bins|edges)",
-    re.I,
-)
-
-#: What a weight is called that a loss is to train.
-_TRAINED = re.compile(
-    r"(?:^|[_.\W])(?:(?:w|W|b|pos|scale)(?![a-zA-Z])|weights?|kernel|bias|embedding|table|position|gamma|beta|alpha|"
-    r"matrix|query|key|value|gate|proto|center|cluster)",
-)
 _RANDOM = re.compile(r"random|normal|uniform|glorot|he_|henormal|lecun|orthogonal|variancescaling", re.I)
 
 
@@ -64,7 +53,7 @@ def _should_train(it: Interpreter, weight: Variable, name: str) -> bool:
     if weight.id in it.assigned or it.assigns_unknown or weight.id not in it.value_of:
         return False
     names = f"{name} {weight.name.rpartition('.')[2]}"
-    return bool(_TRAINED.search(names)) and not _FIXED.search(names)
+    return is_to_be_trained(names) and not stays_as_it_is(names)
 
 
 #: Initializers that scale by the width of what they are for, as a trained kernel needs.
@@ -85,12 +74,6 @@ def _makes_features(it: Interpreter, cls: Class | None) -> bool:
     return len(drawn) > 1 or any(
         isinstance(node, ast.Call) and name_called(node) in ("sin", "cos") for node in ast.walk(cls.node)
     )
-
-
-#: What is called so is trained by nobody but its own training: it says what others are to compute.
-_TEACHER = re.compile(
-    r"(?:^|_)(?:teacher|ema|momentum_(?:encoder|net|model)|frozen|target_(?:net|network|q|critic|actor|policy))(?:_|$)"
-)
 
 
 def judge_teachers(it: Interpreter) -> None:
@@ -118,7 +101,7 @@ def judge_teachers(it: Interpreter) -> None:
 def _teachers(it: Interpreter, owner: Instance) -> list[str]:
     """The attributes of a model that are called a teacher, beside others that hold layers."""
     names = [name for _, name in it.cells_of(owner.id) if isinstance(name, str)]
-    found = [name for name in names if _TEACHER.search(name)]
+    found = [name for name in names if is_teacher(name)]
     return found if len(found) < len(names) else []
 
 
@@ -246,7 +229,7 @@ def _is_to_be_trained(it: Interpreter, variable: Variable) -> bool:
     if variable.escaped_at or variable.id in it.hidden or variable.id in it.assigned or variable.id in it.written_state:
         return False
     name = variable.name or variable.bound
-    return bool(name) and not _FIXED.search(name) and not _is_in_layer(it, variable)
+    return bool(name) and not stays_as_it_is(name) and not _is_in_layer(it, variable)
 
 
 def _is_in_layer(it: Interpreter, variable: Variable) -> bool:
@@ -277,7 +260,7 @@ def _is_meant(it: Interpreter, part: Value) -> bool:
     owner: Layer = part.ref
     if it.store.get((owner.id, "trainable")) is not None or owner.escaped_at or _is_told_elsewhere(it, part):
         return False
-    if owner.id in it.written_state or owner.id in it.fitted or _FIXED.search(_name(it, part)):
+    if owner.id in it.written_state or owner.id in it.fitted or stays_as_it_is(_name(it, part)):
         return False
     holders = [
         each for each in it.objects.values() if isinstance(each, Layer) and any(p.ref is owner for p in each.parts)
@@ -286,7 +269,7 @@ def _is_meant(it: Interpreter, part: Value) -> bool:
         each.id in it.fitted
         or each.id in it.written_state
         or it.store.get((each.id, "trainable")) is not None
-        or _FIXED.search(_written_name(it, each))
+        or stays_as_it_is(_written_name(it, each))
         or each.escaped_at
         for each in holders
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -28,11 +27,10 @@ from gradlint.flow.update_events import (
     VariablesMissing,
 )
 from gradlint.flow.values import How, Kind, Value, alternatives, constants, lineage
+from gradlint.knowledge.conventions import is_run_per_batch
 
 if TYPE_CHECKING:
     from gradlint.flow.asking import Asked
-
-_STEP = re.compile(r"step|batch|update|iteration", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +79,7 @@ def _judge_remade(it: Interpreter, optimizer: Value, pairs: list[Pair], node: as
         it.open_code
         and not turn
         and not it.turn
-        and _STEP.search(frame.name)
+        and is_run_per_batch(frame.name)
         and frame.name != "<module>"
         and all(_outlives_call(it, pair.variable) for pair in pairs)
     ):

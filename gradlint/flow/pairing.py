@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable
 
 from gradlint.flow.arguments import Arguments
@@ -16,12 +15,8 @@ from gradlint.flow.scopes import Frame
 from gradlint.flow.update_events import ClipMisused, Mispairing, PairsMismatched
 from gradlint.flow.values import How, Kind, Value, lineage
 from gradlint.flow.wording import code_of_node
+from gradlint.knowledge.conventions import roles_in, stands_for_another
 from gradlint.ops import table as ops
-
-#: What stands for another network by plan: gradients of a copy move the original (A3C, first-order MAML).
-_COPIES = re.compile(
-    r"copy|clone|fast|local|worker|target|old|inner|task|global|meta|adapt|shadow|server|client|master", re.I
-)
 
 
 def note_zip(it: Interpreter, arguments: Arguments, node: ast.AST) -> None:
@@ -56,7 +51,7 @@ def note_zip(it: Interpreter, arguments: Arguments, node: ast.AST) -> None:
     known = [source for source in sources if source is not None]
     confused = found is Mispairing.OTHER and _loss_reads(gradients, variables)
     nodes = [ast.unparse(each.node) for each in (*known, *variables) if isinstance(each.node, ast.expr)]
-    if found is Mispairing.OTHER and not confused and _COPIES.search(" ".join([*texts, *nodes])):
+    if found is Mispairing.OTHER and not confused and stands_for_another(" ".join([*texts, *nodes])):
         return
     certain = found is not Mispairing.TRUNCATED and (found is not Mispairing.OTHER or _surely_differ(known, variables))
     holds = _others_differ(it, known, variables, confused=confused) if found is Mispairing.OTHER else None
@@ -243,10 +238,6 @@ def _build_of(owner: object) -> object:
     return owner.symbol if owner.outputs is None else owner.id
 
 
-#: Parts that a text names at most one of: gradients of the one are none of the other.
-_ROLES = re.compile(r"student|teacher|generator|discriminator|critic|actor|encoder|decoder|policy|value|gen|disc", re.I)
-
-
 def _roles_differ(sources: list[Value], variables: list[Value]) -> bool:
     """Whether both are written as variables of something, and the two play different parts by name."""
     found = [_role(each) for each in (sources, variables)]
@@ -255,8 +246,8 @@ def _roles_differ(sources: list[Value], variables: list[Value]) -> bool:
 
 def _role(values: list[Value]) -> str:
     node = values[0].node if len(values) == 1 and values[0].kind is Kind.VARIABLES else None
-    roles = _ROLES.findall(ast.unparse(node)) if isinstance(node, ast.Attribute) else []
-    return roles[0].lower() if len(roles) == 1 else ""
+    roles = roles_in(ast.unparse(node)) if isinstance(node, ast.Attribute) else []
+    return roles[0] if len(roles) == 1 else ""
 
 
 def _others_differ(

@@ -16,7 +16,7 @@ from gradlint.flow.numbers import numbers_of
 from gradlint.flow.objects import Variable
 from gradlint.flow.outputs import output_of, starts_at_zero
 from gradlint.flow.scopes import Frame
-from gradlint.flow.values import Fill, How, Kind, Value, alternatives, carries_gradient
+from gradlint.flow.values import Fill, How, Kind, Value, all_behind, alternatives, carries_gradient, lineage
 from gradlint.flow.wording import code_of, code_of_node
 from gradlint.flow.zero_events import ArcAtBorder, LogOfZero, PowerOfNegative, RootAtZero
 from gradlint.knowledge.activations import Numbers, Zero
@@ -26,7 +26,7 @@ from gradlint.ops.op import Op, Role
 _LOGARITHMS = frozenset({ops.LOG, ops.LOG2, ops.LOG10})
 _ROOTS = frozenset({ops.SQRT, ops.RSQRT})
 _ARCS = frozenset({ops.ASIN, ops.ACOS, ops.ATANH, ops.ACOSH})
-_DEEPEST = 12
+_DEEPEST, _MOST_BEHIND = 12, 60
 #: exp(-87) is the least float32; a softmax sees the difference of two logits.
 _UNDERFLOWS_AT = 40.0
 
@@ -287,21 +287,26 @@ def _is_gram(value: Value) -> bool:
             terms.append(each)
     if not all(map(carries_gradient, terms)):
         return False  # a small number inside
-    products = [side for each in terms for side in (each, *(each.operands if each.op is ops.MULTIPLY else ()))]
-    return len(terms) > 1 and any(map(_is_of_itself, products))
+    for term in terms:
+        for product in (term, *(term.operands if term.op is ops.MULTIPLY else ())):
+            rows = _rows_met(product)
+            others = [each for each in terms if each is not term]
+            if rows is not None and any(rows is each for each in lineage(others, _MOST_BEHIND, all_behind)):
+                return True
+    return False
 
 
-def _is_of_itself(value: Value) -> bool:
-    """Whether this is `x @ transpose(x)`."""
+def _rows_met(value: Value) -> Value | None:
+    """What meets itself in `x @ transpose(x)`; None of anything else."""
     if value.op is not ops.MATMUL or len(value.inputs) != 2:
-        return False
+        return None
     left, right = (_unscaled(_unexpanded(each)[0]) for each in value.inputs)
-    return left is right
+    return left if left is right else None
 
 
 def _unscaled(value: Value) -> Value:
     """Behind a factor: `2 * x @ transpose(x)`."""
-    if value.label == "*" and len(value.operands) == 2:
+    if value.op is ops.MULTIPLY and len(value.operands) == 2:
         others = [each for each in value.operands if each.kind is not Kind.LITERAL]
         return _unexpanded(others[0])[0] if len(others) == 1 else value
     return value

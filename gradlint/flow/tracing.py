@@ -7,7 +7,6 @@ numbers are in the graph as they were then.
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -30,8 +29,8 @@ from gradlint.flow.store import Key
 from gradlint.flow.timing import is_timed
 from gradlint.flow.update_events import Freezing, FreezingIgnored, NumberTraced, ObjectTraced
 from gradlint.flow.values import Fill, How, Kind, Value, alternatives, constants, is_bare, lineage, recorded_or_dead
+from gradlint.knowledge.conventions import counts_tracings
 
-_COUNTS_TRACES = re.compile(r"trac|compil|retrac|call", re.I)
 _NUMBERS = (int, float, bool)
 
 
@@ -105,7 +104,7 @@ def leave_graph(it: Interpreter, made: Traced) -> None:
         if now is not None and any(begun < now.serial < ended for begun, ended in it.lifted):
             continue  # in `tf.init_scope`: meant for the time when the graph is made
         counts = now is not None and isinstance(now.node, ast.AugAssign | ast.BinOp)
-        if now is not None and now.node is not None and counts and not it.expected and not _COUNTS_TRACES.search(text):
+        if now is not None and now.node is not None and counts and not it.expected and not counts_tracings(text):
             holds = partial(_is_read, it, text.rpartition(".")[2])
             it.note(NumberTraced, now.node, text, made.name, True, certain=False, holds=holds)  # a counter
 

@@ -8,7 +8,6 @@ assigned.
 from __future__ import annotations
 
 import ast
-import re
 from functools import partial
 
 from gradlint.flow.applied import applied_calls
@@ -21,9 +20,7 @@ from gradlint.flow.objects import Class, Function, HeapObject, Instance, Layer, 
 from gradlint.flow.scopes import Frame
 from gradlint.flow.values import How, Kind, Value, alternatives
 from gradlint.flow.wording import code_of_node
-
-#: What is called so holds numbers that no loss is to change.
-_FIXED = re.compile(r"anchor|mask|mean|std|var$|count|step|total|state|hidden|buffer|freq|index|grid|prior|const", re.I)
+from gradlint.knowledge.conventions import keeps_numbers
 
 
 def note_kept(it: Interpreter, owner: Value, name: str, value: Value, node: ast.AST) -> None:
@@ -39,7 +36,7 @@ def note_kept(it: Interpreter, owner: Value, name: str, value: Value, node: ast.
         return
     listed = list(it.items(value).elements) if value.kind is Kind.CONTAINER and not it.is_waiting(value) else [value]
     held = [way for each in listed for way in alternatives(each, 8) or ()]
-    plain = [each for each in held if _is_untracked_variable(it, each) and not _FIXED.search(name)]
+    plain = [each for each in held if _is_untracked_variable(it, each) and not keeps_numbers(name)]
     if plain:
         holder = "a list of tf.Variable" if value.kind is Kind.CONTAINER else "a tf.Variable"
         it.note(
@@ -67,7 +64,8 @@ def _is_untracked_variable(it: Interpreter, value: Value) -> bool:
     variable = value.ref
     if value.kind is not Kind.VARIABLE or not isinstance(variable, Variable) or variable.keras or variable.integer:
         return False
-    return variable.trainable is True and variable.owner is None and variable.exact
+    filled = variable.initial is not None and variable.initial.serial in it.array_writes  # a table of data
+    return variable.trainable is True and variable.owner is None and variable.exact and not filled
 
 
 def _is_handled(it: Interpreter, variable: int) -> bool:

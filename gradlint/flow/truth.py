@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 
 from gradlint.flow.assumptions import decided
 from gradlint.flow.attributes import has_attribute
@@ -16,6 +15,7 @@ from gradlint.flow.scopes import Frame
 from gradlint.flow.store import Key
 from gradlint.flow.values import How, Kind, Value, is_literal
 from gradlint.flow.weight_names import is_never_in_name
+from gradlint.knowledge.conventions import names_version
 from gradlint.knowledge.effects import effect_of
 
 
@@ -189,9 +189,6 @@ def narrowings(it: Interpreter, test: ast.expr) -> list[tuple[Key, Value]]:
     return []
 
 
-_VERSIONS = re.compile(r"version|keras_?v?[23]|is_keras|legacy|hasattr|tf_?v?[12]\b", re.I)
-
-
 def asks_version(test: ast.expr) -> bool:
     """Whether a test asks what is installed: its author knows what other versions do."""
-    return _VERSIONS.search(ast.unparse(test)) is not None
+    return names_version(ast.unparse(test))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 
 from gradlint.flow.applied import applied_calls, is_given_to_optimizer
 from gradlint.flow.asking import Asked
@@ -11,17 +10,13 @@ from gradlint.flow.interpreter import Interpreter
 from gradlint.flow.unused_changes import is_read
 from gradlint.flow.update_events import GradientUnused
 from gradlint.flow.values import How, Kind, Value, lineage
-
-#: What is called so is there to train, even where nothing in sight is applied.
-_TRAINS = re.compile(r"train|update|optimi[sz]e|learn|fit", re.I)
-#: What is called so asks for gradients to look at them.
-_LOOKS = re.compile(r"^test|check|bench|profile|debug|inspect|trace|warm", re.I)
+from gradlint.knowledge.conventions import looks_at_gradients, trains
 
 
 def note_unused(it: Interpreter, target: ast.expr, value: Value, statement: ast.stmt) -> None:
     """`gradients = tape.gradient(loss, variables)`: note it where nothing reads `gradients` afterwards."""
     function = it.frame.function
-    if not it.gradients_made or it.expected or function is None or _LOOKS.search(function.name):
+    if not it.gradients_made or it.expected or function is None or looks_at_gradients(function.name):
         return
     names = [each for each in _names(target) if not each.startswith("_")]
     if not names or len(names) < len(_names(target)) - 1:
@@ -35,7 +30,7 @@ def note_unused(it: Interpreter, target: ast.expr, value: Value, statement: ast.
     text = "`, `".join(dict.fromkeys(source.text for each in asked for source in each.sources if not source.within))
     it.note(
         GradientUnused, asked[-1].node, names[0], text, certain=False,
-        holds=lambda: (_TRAINS.search(function.name) is not None or bool(it.applied))
+        holds=lambda: (trains(function.name) or bool(it.applied))
         and not any(_is_moved(it, each) for each in asked),
     )  # fmt: skip
 

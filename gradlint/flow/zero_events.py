@@ -95,6 +95,7 @@ class LossArgumentsSwapped(Seen):
     function: str
     prediction: str
     target: str
+    by_name: bool  # what they are is concluded from their names
     done: ClassVar[str] = "called here"
 
 

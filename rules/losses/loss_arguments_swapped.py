@@ -40,9 +40,10 @@ from gradlint.verdicts import Verdict
 def loss_arguments_swapped(seen: LossArgumentsSwapped) -> Finding:
     raises = "sparse" in seen.function.lower()
     consequence = "raises ValueError" if raises else f"trains `{seen.prediction}` as the target"
+    by_name = ", by its name the target," if seen.by_name else ""
     return Finding(
         seen.place,
-        f"`{seen.function}` {consequence}: it takes the target first, and `{seen.target}` stands second",
+        f"`{seen.function}` {consequence}: it takes the target first, and `{seen.target}`{by_name} stands second",
         instead=f"give `{seen.target}` first, and `{seen.prediction}` second",
         trace=seen.trace,
         verdict=Verdict.RAISES if raises else Verdict.WRONG_UPDATE,

@@ -37,7 +37,8 @@ from gradlint.verdicts import Verdict
 def weight_not_trainable(seen: WeightNotTrainable) -> Finding:
     return Finding(
         seen.place,
-        f"`{seen.weight}` is never trained: it is made with `trainable=False`, and nothing assigns to it",
+        f"`{seen.weight}`, by its name a weight to be trained, never is: it is made with `trainable=False`, "
+        "and nothing assigns to it",
         instead="leave out `trainable=False`",
         trace=seen.trace,
         verdict=Verdict.NEVER_UPDATED,

@@ -44,7 +44,8 @@ from gradlint.verdicts import Verdict
 def teacher_trained(seen: TeacherTrained) -> Finding:
     return Finding(
         seen.place,
-        f"`{seen.teacher}` is trained as well: `{seen.trained}` holds its variables, and the loss depends on it",
+        f"`{seen.teacher}`, by its name a teacher, is trained as well: `{seen.trained}` holds its variables, "
+        "and the loss depends on it",
         instead=f"leave out the variables of `{seen.teacher}`, or freeze it by `{seen.teacher}.trainable = False`",
         trace=seen.trace,
         verdict=Verdict.FROZEN_MOVED,
