@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Set
 from pathlib import Path
 
-from support import ROOT
+from fixtures_under_tensorflow import FIXTURES, expectations
 
-FIXTURES = ROOT / "fixtures"
-EXPECT = re.compile(r"#\s*expect:\s*(GL\d{3}(?:\s*,\s*GL\d{3})*)")
 Marks = set[tuple[int, str]]  # (row, code)
-
-
-def expected(text: str) -> Marks:
-    """What the comments of a fixture expect."""
-    return {
-        (row, code)
-        for row, line in enumerate(text.splitlines(), start=1)
-        for match in EXPECT.finditer(line)
-        for code in re.split(r"\s*,\s*", match[1])
-    }
 
 
 def differing(
@@ -38,7 +25,7 @@ def differing(
     wanted: dict[str, Marks] = {}
     for program in sorted(FIXTURES.rglob("*.py")):
         text = program.read_text(encoding="utf-8")
-        made, marks = rewrite(text), expected(text)
+        made, marks = rewrite(text), expectations(text)
         if made == text or {code for _, code in marks} & without:
             continue
         name = program.relative_to(FIXTURES).as_posix()
