@@ -109,6 +109,10 @@ class Comparison:
     claims: tuple[tuple[str, str], ...] = ()  # verdict and cause of what was checked
 
 
+#: How `gradlint flow` calls the members of a set beside those that starve.
+_OTHERS = ", the others"
+
+
 def compare(result: FileResult, seen: Seen, *, ended: bool) -> Comparison:
     """Every promise against what ran; `none` is held against a program only when it came to its end."""
     found: list[Disagreement] = []
@@ -126,7 +130,10 @@ def compare(result: FileResult, seen: Seen, *, ended: bool) -> Comparison:
             decided += source.verdict is not None
             if source.verdict is None or not executions:
                 continue
-            outcomes = [_of(source.source, position, len(decision.sources), each) for each in executions]
+            # Parts of a set that starve are told apart from the others, by names of their own: places say nothing then.
+            whole = not any(each.source.endswith(_OTHERS) for each in decision.sources)
+            asked = len(decision.sources) if whole else 0
+            outcomes = [_of(source.source.removesuffix(_OTHERS), position, asked, each) for each in executions]
             outcomes = [each for each in outcomes if each]
             if not outcomes:
                 continue
