@@ -91,10 +91,6 @@ def _is_trained_by_name(it: Interpreter, name: str) -> bool:
     )
 
 
-def _mentions(node: ast.AST, attribute: str) -> bool:
-    return any(isinstance(each, ast.Attribute) and each.attr == attribute for each in ast.walk(node))
-
-
 def _is_set(it: Interpreter, name: str) -> bool:
     """Whether the file sets an attribute of this name on any object: `self.model.beta.assign(...)` in a callback."""
     for node in it.nodes(name):

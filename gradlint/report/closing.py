@@ -76,9 +76,8 @@ def _nothing_found(results: Sequence[FileResult], decisions: Sequence[GradientDe
 
 
 def _files(results: Sequence[FileResult]) -> str:
-    parsed, followed = (sum(getattr(result, each) for result in results) for each in ("parsed", "followed"))
-    of_these = f", {followed} of these with something to follow" if followed < parsed else ""
-    return f"({_count(len(results), 'file')}, {parsed} of them with TensorFlow or Keras{of_these})"
+    parsed = sum(result.parsed for result in results)
+    return f"({_count(len(results), 'file')}, {parsed} of them with TensorFlow or Keras)"
 
 
 def _is_told(result: FileResult) -> bool:
